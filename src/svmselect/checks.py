@@ -8,10 +8,12 @@ import numpy as np
 
 __all__ = [
     "as_numbers",
+    "check_amounts",
     "check_bounds",
     "check_labels",
     "check_options",
     "check_start",
+    "check_targets",
     "check_weights",
     "frozen",
     "largest_C",
@@ -24,10 +26,29 @@ WORKING_SETS = ("mvp", "wss2")
 MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
 
 
-def check_labels(gram, y):
-    """Return labels as float64 of shape (m,); raise a ValueError for labels other than -1 and +1."""
+def _check_gram(gram):
+    """Raise a ValueError for anything but a Gram matrix."""
     if not hasattr(gram, "kernel_values"):
         raise ValueError(f"gram must be a Gram, made of rows and a kernel, got {type(gram).__name__}")
+
+
+def check_targets(gram, z):
+    """Return targets as float64 of shape (m,); raise a ValueError unless they are finite numbers."""
+    _check_gram(gram)
+    z = as_numbers(z, "z")
+    if z.shape != (gram.m,):
+        raise ValueError(f"z must have shape ({gram.m},) to match the Gram matrix, got {z.shape}")
+    bad = np.flatnonzero(~(np.abs(z) <= LARGEST_BOUND))
+    if bad.size:
+        raise ValueError(
+            f"z must be finite, and at most {LARGEST_BOUND:g} in size, got {z[bad[0]]} at row {bad[0]}"
+        )
+    return z
+
+
+def check_labels(gram, y):
+    """Return labels as float64 of shape (m,); raise a ValueError for labels other than -1 and +1."""
+    _check_gram(gram)
     y = np.asarray(y)
     if y.shape != (gram.m,):
         raise ValueError(f"y must have shape ({gram.m},) to match the Gram matrix, got {y.shape}")
@@ -64,6 +85,17 @@ def check_bounds(gram, y, C):
 
 def check_weights(gram, y, C, name):
     """Return upper bounds or weights as float64 of shape (m,); raise the errors of `check_bounds`."""
+    C = check_amounts(gram, C, name)
+    if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
+        raise ValueError(f"y must hold both classes among the points with {name} > 0")
+    return C
+
+
+def check_amounts(gram, C, name):
+    """Return a number for all points, or one for each, as float64 of shape (m,).
+
+    Raise a ValueError for amounts that are negative or not finite, and where all are 0.
+    """
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")
@@ -77,8 +109,8 @@ def check_weights(gram, y, C, name):
             raise ValueError(
                 f"{name} must be finite and not negative at every point, got {C[bad[0]]} at point {bad[0]}"
             )
-    if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
-        raise ValueError(f"y must hold both classes among the points with {name} > 0")
+        if not C.any():
+            raise ValueError(f"{name} must be positive at a point, got 0 at all {gram.m}")
     return C
 
 

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_bounds, check_labels, check_options, check_start, check_weights, frozen
 from svmselect.gram import Gram
-from svmselect.solver._blocked import BlockedDual
-from svmselect.solver._smo import Dual, NuDual
-from svmselect.solver.blocks import choose_blocks
+from svmselect.solver._smo import NuDual
+from svmselect.solver.blocks import choose_blocks, dual_of
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -173,11 +171,7 @@ def solve_csvc(
     blocks = None
     if working_set is None and active_set:
         blocks = choose_blocks(gram, y, np.where(y > 0, 0, -C), np.where(y > 0, C, 0))
-    if blocks is None:
-        dual, solve = Dual(gram, y), _active_set.solve if active_set else Dual.solve
-    else:
-        dual, solve = BlockedDual(gram, y), Dual.solve
-        dual.size, dual.most_inbound = blocks
+    dual, solve = dual_of(gram, y, blocks, active_set)
     dual.boxes(y, C, theta)
     converged = solve(dual, rule, tol, max_iter)
     return solution_of(dual, dual.gram, y, C, converged, columns, values)
@@ -332,17 +326,22 @@ def _filled(bound, total):
 def check_solution(gram, y, solution):
     """Return labels as float64; raise a ValueError for bad ones, or for a solution of another problem."""
     y = check_labels(gram, y)
+    _check_match(gram, solution)
+    return y
+
+
+def _check_match(gram, solution):
+    """Raise a ValueError unless this is a Solution of the Gram matrix's rows."""
     if not isinstance(solution, Solution):
         raise ValueError(f"solution must be a Solution, got {type(solution).__name__}")
     if solution.alpha.size != gram.m:
         raise ValueError(
             f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
         )
-    return y
 
 
 def decision_function(
-    gram: Gram, y: ArrayLike, solution: Solution, X: ArrayLike | sparse.sparray
+    gram: Gram, y: ArrayLike | None, solution: Solution, X: ArrayLike | sparse.sparray
 ) -> np.ndarray:
     """Compute decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` of new rows.
 
@@ -350,7 +349,8 @@ def decision_function(
     ----------
     gram : Gram
         The Gram matrix of the training rows.
-    y : array_like, shape (m,)
+    y : array_like, shape (m,), or None
+        None for one class.
     solution : Solution
     X : array_like or sparse matrix, shape (n, d)
 
@@ -375,6 +375,10 @@ def decision_function(
     >>> decision_function(gram, y, solution, np.array([[0.5], [6.5]])).round(2)
     array([-1.07,  1.07])
     """
-    theta = solution.alpha * check_solution(gram, y, solution)
+    if y is None:
+        _check_match(gram, solution)
+        theta = solution.alpha
+    else:
+        theta = solution.alpha * check_solution(gram, y, solution)
     support = np.flatnonzero(theta)
     return gram.weighted(X, support, theta[support]) + solution.b

@@ -149,7 +149,8 @@ def test_a_documented_command_says_the_same_of_every_kind_of_file(words, files, 
     assert (said["header.csv"]["rows"], said["header.csv"]["features"]) == X.shape
     assert [kind for kind in KINDS if not nearly(said[kind], said["header.csv"])] == []
     for kind in KINDS:
-        expected = f"{files[kind]}: 48 rows, 3 features; classes 0 (24), 1 (24); label: "
+        labels = "numbers from 0 to 1" if "regression" in words else "classes 0 (24), 1 (24)"
+        expected = f"{files[kind]}: 48 rows, 3 features; {labels}; label: "
         assert run(*call(kind)).startswith(expected)
 
 
@@ -170,6 +171,7 @@ EXAMPLES = {
     "--delimiter": ",",
     "--C": "0.5,5",
     "--gamma": "0.1,1",
+    "--epsilon": "0.1",
     "--scoring": "roc_auc",
     "--categorical": "height",
     "--save": "model.json",
@@ -215,6 +217,7 @@ def test_every_option_of_the_help_works(command, kind, files, run):
     for words in tried:
         more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
         more += ("--by", "cv") if command == "select" and words[0] == "--groups" else ()
+        more += ("--task", "regression") if words[0] == "--epsilon" else ()
         if words[0] == "--positive":
             more += ("--threshold" if command == "train" else "--scoring", "f1")
         assert run(command, files[kind], *words, *more, *NEEDED.get(command, ()))

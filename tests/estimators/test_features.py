@@ -33,11 +33,13 @@ from svmselect.bounds import SINGLE_FITS
 from svmselect.cli import main
 from svmselect.sklearn import (
     SVC,
+    SVR,
     BaggedSVC,
     CrossTrainingSVC,
     EditedSVC,
     LOOSearchCV,
     NuSVC,
+    OneClassSVM,
     SeededCV,
     load_model,
     save_model,
@@ -136,6 +138,30 @@ def test_class_weights():
     models = [SVC(0.1, gamma=0.1, class_weight=w).fit(X[remaining], y[remaining]) for w in (None, "balanced")]
     plain, balanced = (balanced_accuracy_score(y, model.predict(X)) for model in models)
     assert balanced > plain + 0.1
+
+
+def test_regression():
+    from sklearn.svm import SVR as LIBSVM
+
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    z = X[:, 0] * X[:, 1]
+    ours, theirs = (kind(C=10, gamma=0.3, tol=1e-8).fit(X, z) for kind in (SVR, LIBSVM))
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-5)
+    left_out = cross_val_predict(LIBSVM(C=10, gamma=0.3, tol=1e-8), X, z, cv=LeaveOneOut())
+    np.testing.assert_allclose(ours.loo_predictions_, left_out, atol=1e-5)
+    assert ours.predict_interval(X, 0.1).shape == (40, 2)
+
+
+def test_one_class_models():
+    from sklearn.svm import OneClassSVM as LIBSVM
+
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    ours, theirs = (kind(nu=0.22, gamma=0.3, tol=1e-8).fit(X) for kind in (OneClassSVM, LIBSVM))
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    left_out = cross_val_predict(LIBSVM(nu=0.22, gamma=0.3, tol=1e-8), X, cv=LeaveOneOut())
+    np.testing.assert_array_equal(ours.loo_predictions_, left_out)
+    search = LOOSearchCV(OneClassSVM(nu=0.22), {"gamma": [0.01, 100.0]}).fit(X)
+    assert search.best_params_ == {"gamma": 0.01}
 
 
 def test_nu_svc():

@@ -316,7 +316,7 @@ def test_a_model_of_libsvm_by_hand(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("c_svc", "epsilon_svr", "with svm_type epsilon_svr, of which c_svc, nu_svc can be read"),
+        ("c_svc", "two_class", "with svm_type two_class, of which c_svc, nu_svc, epsilon_svr"),
         (
             "rbf",
             "precomputed",

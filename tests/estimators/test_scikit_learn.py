@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 import svmselect.sklearn
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
+from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, NuSVR, OneClassSVM, SeededCV
 from svmselect.sklearn.one_vs_one import two_values
 
 GRID = {"C": [1.0, 10.0], "gamma": [0.1]}
@@ -28,7 +28,7 @@ INFEASIBLE = "weights of one class that make nu=0.5 infeasible"
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, SVC) and estimator.kernel == "precomputed":
+    if isinstance(estimator, SVC | SVR) and estimator.kernel == "precomputed":
         return {}
     failures = {
         "check_sample_weight_equivalence_on_dense_data": TO_TOL,
@@ -55,8 +55,14 @@ def test_all_classes_are_checked():
         *(one for one in public_estimators() if not isinstance(one, LOOSearchCV | SeededCV)),
         LOOSearchCV(SVC(), GRID),
         SeededCV(SVC(), GRID),
+        LOOSearchCV(SVR(), GRID),
+        SeededCV(SVR(), GRID),
+        LOOSearchCV(OneClassSVM(), {"gamma": [0.1, 1.0]}),
         SVC(kernel="linear"),
         SVC(kernel="precomputed"),
+        SVR(kernel="linear"),
+        SVR(kernel="precomputed"),
+        OneClassSVM(kernel="linear"),
         SVC(calibration="loo"),
     ],
     expected_failed_checks=expected_failures,
@@ -71,12 +77,18 @@ def test_searches_over_their_default_grid_pass_check_estimator(estimator, check)
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [SVC(gamma=0.1, tol=1e-10), SVC(kernel="linear", tol=1e-10)])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *(SVC(gamma=0.1, tol=1e-10), SVC(kernel="linear", tol=1e-10)),
+        *(SVR(gamma=0.1, tol=1e-11), SVR(kernel="linear", tol=1e-11), NuSVR(gamma=0.1, tol=1e-11)),
+    ],
+)
 @pytest.mark.parametrize(
     "check", [check_sample_weight_equivalence_on_dense_data, check_sample_weight_equivalence_on_sparse_data]
 )
 def test_a_weight_is_a_number_of_copies(estimator, check):
-    check("SVC", estimator)
+    check(type(estimator).__name__, estimator)
 
 
 @pytest.fixture(scope="module")

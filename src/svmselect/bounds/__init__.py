@@ -12,6 +12,7 @@ from svmselect.bounds.radius_margin import (
 from svmselect.bounds.span_bound import SpanBound, span_bound
 from svmselect.bounds.span_by_qp import span_by_qp
 from svmselect.bounds.span_rule import SpanRule, span_rule
+from svmselect.bounds.span_svr import SpanRegression, span_estimate_svr
 from svmselect.bounds.sphere import Sphere, smallest_enclosing_sphere
 from svmselect.bounds.sv_count import sv_count
 from svmselect.bounds.table import SINGLE_FITS
@@ -25,6 +26,7 @@ __all__ = [
     "RescaledRadiusMargin",
     "SingleFit",
     "SpanBound",
+    "SpanRegression",
     "SpanRule",
     "Sphere",
     "jaakkola_haussler",
@@ -34,6 +36,7 @@ __all__ = [
     "smallest_enclosing_sphere",
     "span_bound",
     "span_by_qp",
+    "span_estimate_svr",
     "span_rule",
     "sv_count",
     "xi_alpha",

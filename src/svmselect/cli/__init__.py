@@ -12,20 +12,26 @@ from svmselect.cli.output import check_outputs, warn
 __all__ = ["COMMANDS", "exit_status", "main"]
 
 
-def _late(module, name):
-    """Return a command whose module, which takes seconds to import, is imported when it runs."""
+def _late(module, name, for_targets=None):
+    """Return a command whose module, which takes seconds to import, is imported when it runs.
+
+    `for_targets` is the function of `svmselect.cli.targets` that takes its place with --task regression.
+    """
 
     def run(arguments):
-        return getattr(import_module(f"svmselect.cli.{module}"), name)(arguments)
+        regression = getattr(arguments, "task", None) == "regression"
+        place = ("targets", for_targets) if regression else (module, name)
+        return getattr(import_module(f"svmselect.cli.{place[0]}"), place[1])(arguments)
 
     return run
 
 
 COMMANDS = {
-    "loo": _late("loo", "loo"),
-    **{name: _late("models", name) for name in ("cv", "span")},
-    "select": _late("select", "select"),
-    "train": _late("train", "train"),
+    "loo": _late("loo", "loo", "loo_of_targets"),
+    "cv": _late("models", "cv", "cv_of_targets"),
+    "span": _late("models", "span", "span_of_targets"),
+    "select": _late("select", "select", "select_of_targets"),
+    "train": _late("train", "train", "train_of_targets"),
     "predict": _late("predict", "predict"),
 }
 

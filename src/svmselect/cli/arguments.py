@@ -89,6 +89,7 @@ def _command(parts, commands, name, summary):
 
 
 def _select_options(part):
+    _epsilon_option(part, _list_of(_not_negative), "LIST", "values of epsilon")
     part.add_argument(
         "--C",
         type=_list_of(_positive),
@@ -145,6 +146,12 @@ def _file_options(part):
     )
     group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
     _encoding_options(group)
+    part.add_argument(
+        "--task",
+        choices=("classification", "regression"),
+        default="classification",
+        help="whether the label is a class (default) or a number to predict by an epsilon-SVR",
+    )
     part.add_argument("--json", action="store_true", help="JSON instead of a table")
     part.add_argument("--quiet", action="store_true", help="no progress bar")
 
@@ -284,7 +291,17 @@ def _encoding_options(group):
     )
 
 
+def _epsilon_option(part, kind, metavar, summary):
+    part.add_argument(
+        "--epsilon",
+        type=kind,
+        metavar=metavar,
+        help=f"of --task regression, {summary}: errors up to it do not count (default 0.1)",
+    )
+
+
 def _model_options(part):
+    _epsilon_option(part, _not_negative, "NUMBER", "in units of the label")
     part.add_argument("--C", type=_positive, default=1.0, metavar="NUMBER", help="default 1")
     part.add_argument(
         "--gamma",
@@ -336,6 +353,13 @@ def _positive(word):
     number = float(word) if is_number(word) else math.nan
     if not (math.isfinite(number) and number > 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a positive number")
+    return number
+
+
+def _not_negative(word):
+    number = float(word) if is_number(word) else math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number from 0")
     return number
 
 

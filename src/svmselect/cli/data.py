@@ -15,6 +15,8 @@ UNEVEN = 100  # from this ratio of the features' deviations on, the command make
 
 def load(arguments):
     """Read the file of the arguments: return its features, its Table, and facts for reports."""
+    if arguments.task == "classification" and arguments.epsilon is not None:
+        raise ValueError("--epsilon is for --task regression")
     data = read(
         arguments.file,
         arguments.format,
@@ -30,6 +32,7 @@ def load(arguments):
         getattr(arguments, "groups", None),
         arguments.zero_based,
         arguments.max_bytes,
+        arguments.task,
     )
     # remarks on the file
     for doubt in data.doubts:
@@ -48,13 +51,17 @@ def load(arguments):
     if data.dropped:
         warn(f"{data.dropped} rows with a missing value are left out")
     # facts for reports
-    classes, counts = np.unique(data.labels, return_counts=True)
-    named = {name_of(label): int(n) for label, n in zip(classes, counts, strict=True)}
+    if arguments.task == "regression":
+        z = data.labels
+        about = {"targets": {"least": z.min(), "mean": z.mean(), "largest": z.max(), "deviation": z.std()}}
+    else:
+        classes, counts = np.unique(data.labels, return_counts=True)
+        about = {"classes": {name_of(label): int(n) for label, n in zip(classes, counts, strict=True)}}
     facts = {
         "file": arguments.file,
         "rows": X.shape[0],
         "features": X.shape[1],
-        "classes": named,
+        **about,
         "label": data.label_column,
         "dropped_rows": data.dropped,
         "doubts": data.doubts,
@@ -66,10 +73,14 @@ def load(arguments):
 
 def heading(facts, model):
     """Return the first lines of every report."""
-    classes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
+    if "targets" in facts:
+        targets = facts["targets"]
+        about = f"numbers from {targets['least']:.6g} to {targets['largest']:.6g}"
+    else:
+        about = "classes " + ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
     groups = f"; {facts['groups']} groups" if "groups" in facts else ""
     return [
-        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; classes {classes}; "
+        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; {about}; "
         f"label: {facts['label']}{groups}",
         model,
         "",
@@ -89,7 +100,7 @@ def model_options(arguments):
 
 
 def described(model, X):
-    """Return the parameters of an SVC as a dict, and as a line for people."""
+    """Return the parameters of an SVC or SVR as a dict, and as a line for people."""
     parameters = {"kernel": model.kernel, "C": float(model.C)}
     if model.kernel != "linear":
         parameters["gamma"] = float(resolved_gamma(model.gamma, X))
@@ -99,6 +110,10 @@ def described(model, X):
         parameters["coef0"] = model.coef0
     words = [f"{model.kernel} kernel"]
     words += [f"{name} {value:.6g}" for name, value in parameters.items() if name != "kernel"]
+    if hasattr(model, "epsilon"):
+        parameters["epsilon"] = float(model.epsilon)
+        words.append(f"epsilon {model.epsilon:.6g}")
+        return parameters, "SVR: " + ", ".join(words)
     parameters["class_weight"] = model.class_weight
     if model.class_weight:
         words.append("balanced classes")

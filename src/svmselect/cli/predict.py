@@ -11,6 +11,8 @@ from svmselect.cli.csv_table import Layout
 from svmselect.cli.encoding import Column, Encoding, codes_of, counted, name_of
 from svmselect.cli.output import percent, show, visible, warn
 from svmselect.cli.read import read_rows
+from svmselect.cli.targets import predict_targets
+from svmselect.sklearn.machine import Machine
 from svmselect.sklearn.model_file import read_model
 
 __all__ = ["encoding_of", "predict"]
@@ -23,7 +25,7 @@ def predict(arguments):
     # the model and the rows
     saved = read_model(arguments.model, zero_based=arguments.zero_based or "auto")
     model, encoding = saved.model, encoding_of(saved, arguments.model)
-    if arguments.probabilities and not hasattr(model, "predict_proba"):
+    if arguments.probabilities and not (isinstance(model, Machine) or hasattr(model, "predict_proba")):
         how = "svm-train -b 1 gives it some" if saved.format == "libsvm" else "train it with --calibration"
         raise ValueError(f"{arguments.model}: the model has no probabilities: {how}")
     rows = read_rows(
@@ -37,6 +39,9 @@ def predict(arguments):
         arguments.max_bytes,
     )
     vars(model).pop("feature_names_in_", None)  # the rows have no names any more
+    if isinstance(model, Machine):
+        _predict_values(arguments, model, rows)
+        return
     # their labels, where the file has some
     doubts = list(rows.doubts)
     codes = None if rows.labels is None else codes_of(rows.labels, model.classes_, arguments.file, doubts)
@@ -69,7 +74,7 @@ def predict(arguments):
         result.update(error=wrong / n, errors=wrong, rows_with_label=n)
         lines = [f"error {percent(wrong / n)} ({wrong} of {n} rows)"]
     if arguments.output:
-        _write(Path(arguments.output), predicted, beside, model.classes_)
+        _write(Path(arguments.output), map(name_of, predicted.tolist()), beside, model.classes_.tolist())
         lines = [f"{counted(predicted.size, 'row', 'rows')} predicted: {arguments.output}", *lines]
         result["output"] = arguments.output
     else:
@@ -78,6 +83,31 @@ def predict(arguments):
         result["classes"] = [name_of(label) for label in model.classes_.tolist()]
         result |= {JSON_KEYS[quantity]: values for quantity, values in beside.items()}
         lines = [*_table_of([visible(name) for name in names], beside), *lines]
+    show(result, arguments.json, lines)
+
+
+def _predict_values(arguments, model, rows):
+    """Predict the rows of a file by a regression or a one-class model, and show the predictions."""
+    if arguments.strict and rows.doubts:
+        raise ValueError(f"{arguments.file}: {rows.doubts[0]} (refused by --strict)")
+    for doubt in rows.doubts:
+        warn(doubt)
+    predicted, beside, facts, lines = predict_targets(arguments, model, rows)
+    result = {
+        "model": arguments.model,
+        "file": arguments.file,
+        "rows": predicted.size,
+        "doubts": rows.doubts,
+        **facts,
+    }
+    words = [repr(value) for value in predicted.tolist()]
+    if arguments.output:
+        _write(Path(arguments.output), words, beside, [])
+        lines = [f"{counted(predicted.size, 'row', 'rows')} predicted: {arguments.output}", *lines]
+        result["output"] = arguments.output
+    else:
+        result |= {"predictions": predicted} | {JSON_KEYS[name]: values for name, values in beside.items()}
+        lines = [*_table_of(words, beside), *lines]
     show(result, arguments.json, lines)
 
 
@@ -118,12 +148,12 @@ def _table_of(names, beside):
     return _csv_text(_columns_of(names, beside)).splitlines() if beside else names
 
 
-def _write(path, predicted, beside, classes):
+def _write(path, names, beside, classes):
     """Write a CSV file with a header, complete or not at all."""
     header = ["predicted"]
     for quantity, values in beside.items():
-        columns_of_classes = [f"{quantity} of {name_of(label)}" for label in classes.tolist()]
+        columns_of_classes = [f"{quantity} of {name_of(label)}" for label in classes]
         header += [quantity] if values.ndim == 1 else columns_of_classes
-    rows = _columns_of([name_of(label) for label in predicted.tolist()], beside)
+    rows = _columns_of(list(names), beside)
     with replacing(path) as file:
         file.write(_csv_text([header, *rows]).encode())

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import math
 import re
 import stat
 import sys
@@ -53,7 +54,8 @@ class Table:
     numbers : ndarray of int, shape (m,)
         The number of each row among the file's rows of data, from 1.
     labels : ndarray, shape (m,)
-        float64 where all of them are whole numbers written in one way each, else str.
+        Numbers to predict, or classes: float64 where all of them are whole numbers written in one way each,
+        else str.
     label_column : str
         The name of the column of the labels, for people.
     dropped : int
@@ -114,6 +116,7 @@ def read(
     groups=None,
     zero_based=None,
     max_bytes=MAX_BYTES,
+    task="classification",
 ):
     """Read a file to train on, as a Table.
 
@@ -131,12 +134,16 @@ def read(
             path, text, label, ignore, header, delimiter, drop_missing, categorical, impute, groups
         )
         column, numbers, label_doubts = f"column {raw.title(raw.label)}", raw.numbers, []
-        labels = _csv_labels(raw.column(raw.label), f"{path}, {column}", column, label_doubts)
+        words = raw.column(raw.label)
+        if task == "regression":
+            labels = _targets(words, raw.lines, f"{path}, {column}")
+        else:
+            labels = _csv_labels(words, f"{path}, {column}", column, label_doubts)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
         options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
         _refuse(path, "CSV files", "LIBSVM text", options)
-        raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based)
+        raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based, task)
         column, dropped, label_doubts = "first of each line", 0, []
         numbers, groups = np.arange(1, labels.size + 1), None
     # features, by an encoding that is learned from the rows
@@ -219,7 +226,7 @@ def _placed(path, error):
     return str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
 
 
-def _libsvm_columns(path, text, zero_based):
+def _libsvm_columns(path, text, zero_based, task="classification"):
     """Return features, labels, whether features count from 0, and doubts of LIBSVM text to train on."""
     X, labels, from_zero = libsvm_rows(path, text, zero_based)
     if X.shape[1] == 0:
@@ -233,10 +240,20 @@ def _libsvm_columns(path, text, zero_based):
     doubts = []
     if from_zero and not zero_based:
         doubts.append("features count from 0, since there is a feature 0, as --zero-based says")
+    if task == "regression":
+        return X, labels, from_zero, doubts
     fraction = labels[labels != np.floor(labels)]
     _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts)
     # scikit-learn takes fractions for a target of regression
     return X, labels.astype(str) if fraction.size else labels, from_zero, doubts
+
+
+def _targets(words, lines, where):
+    """Return labels as numbers to predict; raise a ValueError that names the line of another word."""
+    for word, line in zip(words, lines, strict=True):
+        if not is_number(word) or not math.isfinite(float(word)):
+            raise ValueError(f"{where}, line {line}: a number to predict is wanted, got {word!r}")
+    return np.array(words, dtype=np.float64)
 
 
 def _csv_labels(words, where, column, doubts):
@@ -280,7 +297,7 @@ def _check_classes(labels, fractions, where, column, doubts):
         raise ValueError(f"{where} holds one class only: {only}")
     finding = f"holds {kinds.size} different values in {labels.size} rows"
     if (kinds.size > MOST_CLASSES or (fractions and kinds.size > 2)) and 2 * kinds.size > labels.size:
-        raise ValueError(f"{where} {finding}: that is no class label (see --label)")
+        raise ValueError(f"{where} {finding}: that is no class label (see --label and --task)")
     if kinds.size > MOST_CLASSES or fractions:
         doubts.append(
             f"{column} {finding}{', and fractions among them' if fractions else ''}: each is taken for a "

@@ -38,7 +38,7 @@ from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.scoring import Scoring
 
-__all__ = ["select"]
+__all__ = ["select", "write_models"]
 
 
 def select(arguments):
@@ -108,7 +108,7 @@ def select(arguments):
         save(model, data, arguments)
         result["model"] = arguments.save
     if arguments.output:
-        _write_models(arguments.output, names, key, models)
+        write_models(arguments.output, names, key, models)
         result["output"] = arguments.output
     if arguments.plot:
         plot(surface(search), arguments.plot)
@@ -179,7 +179,7 @@ def _left_out(arguments, model, X, data):
     return held_out_rows(model, X, data.labels, folds)
 
 
-def _write_models(path, names, key, models):
+def write_models(path, names, key, models):
     """Write a CSV file of all models, the best first, with every number in full."""
     content = io.StringIO()
     writer = csv.writer(content, lineterminator="\n")

@@ -8,7 +8,7 @@ from svmselect.solver._smo import Dual
 from svmselect.svm import solution_of
 from svmselect.threads import thread_count
 
-__all__ = ["WORK_PER_FIT", "Trainer", "groups_of", "members_of", "unlearned_fast", "without"]
+__all__ = ["EXACT", "WORK_PER_FIT", "Trainer", "groups_of", "members_of", "unlearned_fast", "without"]
 
 EXACT = 1e-9  # the KKT gap of the solution that folds are unlearned from
 # Folds are unlearned together while their variables are no more than this.

@@ -16,16 +16,21 @@ if TYPE_CHECKING:
     from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
     from svmselect.sklearn.loo_search import LOOSearchCV
     from svmselect.sklearn.model_file import load_model, save_model
+    from svmselect.sklearn.outliers import OneClassSVM
     from svmselect.sklearn.seeded_cv import SeededCV
     from svmselect.sklearn.svc import SVC, NuSVC
+    from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = [
     "SVC",
+    "SVR",
     "BaggedSVC",
     "CrossTrainingSVC",
     "EditedSVC",
     "LOOSearchCV",
     "NuSVC",
+    "NuSVR",
+    "OneClassSVM",
     "SearchDisplay",
     "SeededCV",
     "load_model",
@@ -40,6 +45,9 @@ MODULES = {
     "EditedSVC": "editing",
     "LOOSearchCV": "loo_search",
     "NuSVC": "svc",
+    "NuSVR": "svr",
+    "OneClassSVM": "outliers",
+    "SVR": "svr",
     "SearchDisplay": "display",
     "SeededCV": "seeded_cv",
     "load_model": "model_file",

@@ -9,6 +9,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from svmselect.path import check_values
 from svmselect.sklearn.kernels import Precomputed, is_precomputed, kernel_of, resolved_gamma
 from svmselect.sklearn.one_vs_one import class_weights
+from svmselect.svr import check_epsilon
 
 __all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
 
@@ -41,8 +42,10 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     rng : numpy.random.RandomState, optional
         Draws the candidates.
     """
-    name = template._formulation
+    name, shared = template._formulation, _shared_parameter(template)
     grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
+    if param_grid is None and shared is None:
+        del grid["nu"]
     if n_candidates is None:
         for part in [grid] if isinstance(grid, Mapping) else grid:
             drawn = [key for key, values in part.items() if hasattr(values, "rvs")]
@@ -55,7 +58,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
         candidates = list(ParameterSampler(grid, n_candidates, random_state=rng))
     else:
         raise ValueError(f"n_candidates must be an integer >= 1, got {n_candidates!r}")
-    searched = (name, *KERNEL_PARAMETERS, "class_weight")
+    searched = (name, *KERNEL_PARAMETERS, *([] if shared is None else [shared]))
     unknown = {key for candidate in candidates for key in candidate} - set(searched)
     if unknown:
         raise ValueError(f"param_grid may hold {', '.join(searched)}, got {sorted(unknown)[0]!r}")
@@ -67,7 +70,14 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     for candidate in candidates:
         if "class_weight" in candidate:
             class_weights(candidate["class_weight"], data.classes, data.codes)
+        elif shared in candidate:
+            {"epsilon": check_epsilon, "C": lambda C: check_values([C], "C")}[shared](candidate[shared])
     return candidates
+
+
+def _shared_parameter(template):
+    """Return the name of the parameter that models of a path share besides the kernel, None without one."""
+    return getattr(template, "_shared", "class_weight")
 
 
 def value_of(candidate, template):
@@ -88,7 +98,8 @@ def by_kernel(candidates, template, X):
     groups = {}
     for number, candidate in enumerate(candidates):
         parameters = {name: candidate.get(name, getattr(template, name)) for name in KERNEL_PARAMETERS}
-        weight = candidate.get("class_weight", template.class_weight)
+        shared = _shared_parameter(template)
+        weight = None if shared is None else candidate.get(shared, getattr(template, shared))
         parts = groups.setdefault(
             "precomputed" if is_precomputed(parameters["kernel"]) else kernel_of(X=X, **parameters), {}
         )

@@ -29,12 +29,21 @@ from svmselect.sklearn.one_vs_one import (
 )
 from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
 
-__all__ = ["Classifier", "as_given", "rows_to_predict", "step_limit", "training_set", "warn_not_converged"]
+__all__ = [
+    "Classifier",
+    "as_given",
+    "canonical",
+    "plain",
+    "rows_to_predict",
+    "step_limit",
+    "training_set",
+    "warn_not_converged",
+]
 
 SHAPES = ("ovr", "ovo")
 
 
-def _plain(X, y):
+def plain(X, y):
     """Return whether scikit-learn's checks, which take as long as a small fit, would change nothing."""
     return (
         type(X) is np.ndarray
@@ -54,15 +63,15 @@ def training_set(estimator, X, y, copy=True):
 
     X is a copy by default: estimates are computed later, even if the caller changes the array.
     """
-    if _plain(X, y):
+    if plain(X, y):
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
         X = np.array(X, order="C") if copy else np.ascontiguousarray(X)
     else:
         X, y = validate_data(
-            estimator, _canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
+            estimator, canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
         )
-    return _canonical(X), *encoded(y)
+    return canonical(X), *encoded(y)
 
 
 def as_given(X, y, rows, kernel):
@@ -76,11 +85,11 @@ def as_given(X, y, rows, kernel):
 
 def rows_to_predict(estimator, X):
     """Return X as a float64 ndarray or CSR matrix with as many features as the training rows have."""
-    X = validate_data(estimator, _canonical(X), reset=False, accept_sparse="csr", dtype=np.float64)
-    return _canonical(X)
+    X = validate_data(estimator, canonical(X), reset=False, accept_sparse="csr", dtype=np.float64)
+    return canonical(X)
 
 
-def _canonical(X):
+def canonical(X):
     """Return sparse input as checked CSR in canonical form, other input as it is.
 
     It is called before scikit-learn's conversions, which rely on the indices, and after them, since a

@@ -46,6 +46,7 @@ class EvaluationRows:
     Attributes
     ----------
     y : ndarray, shape (m,)
+        Labels, or targets of a regression, whose rows are of one class.
     weight : ndarray, shape (m,)
         The weights of training.
     error_weight : ndarray, shape (m,)
@@ -67,7 +68,7 @@ class EvaluationRows:
         """Return some of the rows as another EvaluationRows; a `pairwise` X is a kernel matrix."""
         X = self.X[np.ix_(rows, rows)] if pairwise else self.X[rows]
         given_X, given_y = self.given(rows)
-        return EvaluationRows(
+        part = EvaluationRows(
             X,
             self.classes,
             self.codes[rows],
@@ -77,10 +78,13 @@ class EvaluationRows:
             X if pairwise else given_X,
             given_y,
         )
+        part.y = self.y[rows]
+        return part
 
     def given(self, rows):
         """Return some of the rows and labels as the user gave them, and with their index."""
-        return _safe_indexing(self.given_X, rows), _safe_indexing(self.given_y, rows)
+        labels = None if self.given_y is None else _safe_indexing(self.given_y, rows)
+        return _safe_indexing(self.given_X, rows), labels
 
     def metadata_of(self, rows):
         """Return the metadata of some rows."""
@@ -149,7 +153,7 @@ class Evaluator:
         self.stop_early, self.least = stop_early, np.inf
         self.data, self.template, self.scoring = data, template, scoring
         self.error_score, self.return_train_score = error_score, return_train_score
-        by_values = template.break_ties and data.classes.size > 2
+        by_values = data.classes.size > 2 and template.break_ties
         self.exact = by_values or (scoring is not None and scoring.needs_values)
         self.tol = template.tol
 

@@ -91,11 +91,11 @@ def is_precomputed(kernel):
     return isinstance(kernel, str) and kernel == "precomputed"
 
 
-def gram_of(X, kernel, memory_mb, dtype="float64"):
-    """Return the Gram matrix of an estimator's training rows, which become read-only."""
+def gram_of(X, kernel, memory_mb, dtype="float64", origin=None):
+    """Return the Gram matrix of an estimator's training rows, which become read-only; `origin` as of Gram."""
     if isinstance(kernel, Precomputed):
         return _precomputed_gram(kernel)
-    return Gram(X, kernel, dtype=dtype, memory_mb=memory_mb, copy=False)
+    return Gram(X, kernel, dtype=dtype, memory_mb=memory_mb, copy=False, origin=origin)
 
 
 def single_rounding(kernel, X):

@@ -10,11 +10,14 @@ from scipy import sparse
 from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
 from svmselect.sklearn.calibration import PairwiseCoupling
 from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
+from svmselect.sklearn.outliers import OneClassSVM
 from svmselect.sklearn.svc import SVC, NuSVC
+from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = ["libsvm_model", "libsvm_text"]
 
 TYPES = {"c_svc": SVC, "nu_svc": NuSVC}
+MACHINES: dict[str, type] = {"epsilon_svr": SVR, "nu_svr": NuSVR, "one_class": OneClassSVM}
 # by LIBSVM's names: the kernel, its name here, and its parameters
 KERNELS = {
     "linear": (Linear, "linear", ()),
@@ -27,11 +30,11 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def libsvm_text(model, zero_based=False):
-    """Return the file of a fitted SVC or NuSVC, with 17 digits for every number.
+    """Return the file of a fitted model, with 17 digits for every number.
 
     Parameters
     ----------
-    model : SVC or NuSVC
+    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
     zero_based : bool
         Whether the first feature is number 0, and not 1.
 
@@ -53,6 +56,12 @@ def libsvm_text(model, zero_based=False):
             f"a model with the kernel {model.kernel!r} cannot be saved as libsvm: save the model as json"
         )
     ((name, keys),) = matches
+    kernel_lines = [f"kernel_type {name}", *(f"{key} {getattr(kernel, key):.17g}" for key in keys)]
+    if type(model) in MACHINES.values():
+        word = next(word for word, kind in MACHINES.items() if kind is type(model))
+        sizes = ["nr_class 2", f"total_sv {model.support_.size}", f"rho {_numbers(-model.intercept_)}"]
+        lines = [f"svm_type {word}", *kernel_lines, *sizes, "SV"]
+        return _with_support_vectors(lines, model, model.dual_coef_, zero_based)
     for label in model.classes_.tolist():
         if isinstance(label, bool | str) or label != math.floor(label) or abs(label) > MOST_LABEL:
             raise ValueError(
@@ -75,8 +84,7 @@ def libsvm_text(model, zero_based=False):
     rho = model.intercept_ if model.classes_.size == 2 else -model.intercept_
     lines = [
         f"svm_type {next(word for word, kind in TYPES.items() if kind is type(model))}",
-        f"kernel_type {name}",
-        *(f"{key} {getattr(kernel, key):.17g}" for key in keys),
+        *kernel_lines,
         f"nr_class {model.classes_.size}",
         f"total_sv {codes.size}",
         f"rho {_numbers(rho)}",
@@ -85,7 +93,11 @@ def libsvm_text(model, zero_based=False):
         f"nr_sv {' '.join(map(str, model.n_support_))}",
         "SV",
     ]
-    # 3) support vectors with their coefficients
+    return _with_support_vectors(lines, model, coef, zero_based)
+
+
+def _with_support_vectors(lines, model, coef, zero_based):
+    """Return the file of these lines and a model's support vectors, with their coefficients."""
     rows = sparse.csr_array(model.support_vectors_, copy=True)
     rows.sum_duplicates()
     first = 0 if zero_based else 1
@@ -118,7 +130,8 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
     -------
     parts : dict
         `estimator` (not fitted), `kernel`, `classes`, `n_features`, `support_vectors`, `n_support`, `coef`
-        and `b` of pairs, which are positive for their second class.
+        and `b` of pairs, which are positive for their second class. A regression or a one-class model has no
+        classes.
     calibration : PairwiseCoupling or None
     zero_based : bool
 
@@ -133,7 +146,7 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
     text = re.sub("\r\n?", "\n", text)
     head, mark, body = text.partition("\nSV\n")
     keys = dict(line.split(" ", 1) for line in head.split("\n") if " " in line)
-    for key, known in (("svm_type", TYPES), ("kernel_type", KERNELS)):
+    for key, known in (("svm_type", TYPES | MACHINES), ("kernel_type", KERNELS)):
         word = keys.get(key, "").strip()
         if word and word not in known:
             raise ValueError(f"a model of LIBSVM with {key} {word}, of which {', '.join(known)} can be read")
@@ -145,8 +158,13 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         parameters = dict(zip(names, _floats([keys[key] for key in names]), strict=True))
         if "degree" in parameters:
             parameters["degree"] = int(keys["degree"])
-        labels = np.array(keys["label"].split(), dtype=np.int64)
-        n_support = np.array(keys["nr_sv"].split(), dtype=np.int64)
+        svm_type = (TYPES | MACHINES)[keys["svm_type"].strip()]
+        if svm_type in TYPES.values():
+            labels = np.array(keys["label"].split(), dtype=np.int64)
+            n_support = np.array(keys["nr_sv"].split(), dtype=np.int64)
+        else:  # probA is a width of noise there, and the file has no labels
+            keys = {key: value for key, value in keys.items() if key != "probA"}
+            labels, n_support = np.array([-1, 1]), np.array([int(keys["total_sv"]), 0])
         k, n = labels.size, int(n_support.sum())
         lines = body.split("\n")
         if lines[-1] == "":
@@ -162,7 +180,6 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
             raise ValueError("sizes")
         calibration = PairwiseCoupling(*probs) if probs else None
         coef, rows = _support_vectors(lines, k)
-        svm_type = TYPES[keys["svm_type"].strip()]
     except (KeyError, ValueError, TypeError, OverflowError, IndexError):
         raise ValueError("a model of LIBSVM that is cut off or damaged") from None
     # 3) features counted from 0
@@ -178,6 +195,10 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         number = rows.shape[1] - 1 if zero_based else rows.shape[1]
         raise ValueError(f"a support vector has a feature {number}, and the rows have {n_features}")
     rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(n, n_features))
+    if svm_type in MACHINES.values():
+        estimator = svm_type(kernel=name, **parameters)
+        parts = {"kernel": kind(**parameters), "n_features": n_features, "support_vectors": rows}
+        return {"estimator": estimator, **parts, "coef": coef[0], "b": -float(rho[0])}, None, zero_based
     # 4) coefficients of pairs, positive for the second class
     coef, b = pairwise_coef(coef, np.repeat(np.arange(k), n_support)), rho
     if k == 2 and labels[0] > labels[1]:  # the other class is the second

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.evaluate import Evaluator
+from svmselect.sklearn.kernels import gram_of
 from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, left_out_tol
 from svmselect.sklearn.one_vs_one import Problem, class_weights, winners
+from svmselect.sklearn.outliers import LeftOutOneClass
 from svmselect.sklearn.scoring import left_out_rows
 from svmselect.sklearn.search import Search
+from svmselect.sklearn.svr import LeftOutRegression
 
 __all__ = ["LOOSearchCV"]
 
@@ -27,18 +30,22 @@ class LOOSearchCV(Search):
 
     Parameters
     ----------
-    estimator : SVC or NuSVC, optional
-        The parameters that all models share; `SVC()` by default. A NuSVC is trained anew without each row.
+    estimator : SVC, NuSVC, SVR, NuSVR or OneClassSVM, optional
+        The parameters that all models share; `SVC()` by default. A NuSVC or NuSVR is trained anew without
+        each row.
     param_grid : dict or list of dicts, optional
         Values of "C" (of a NuSVC "nu"), "kernel", "gamma", "degree", "coef0" and "class_weight", as for
         scikit-learn's GridSearchCV. By default ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf",
-        "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4 times the gamma of "scale".
+        "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4 times the gamma of "scale". Regressions have "epsilon"
+        (a NuSVR "C") in the place of "class_weight". A OneClassSVM
+        has "nu" and the kernel; by default nu is that of `estimator`.
     scoring : str, callable, list, tuple, set or dict, optional
         As for scikit-learn's GridSearchCV: a name such as "balanced_accuracy" or "roc_auc", a callable
         ``scorer(estimator, X, y)``, or several of these. A scorer is applied once to the left-out labels or
         decision values of all rows together: the estimator that it gets answers for each row by the
         classifier without it. By default 1 - the leave-one-out error, in which a row counts by its sample
-        weight times the weight of its class in `estimator`, whatever the grid has.
+        weight times the weight of its class in `estimator`, whatever the grid has; of regressions "r2"; of
+        one class consistency, which needs no labels: see Notes.
     refit : bool, str or callable
         Whether to train the best model on all rows, for `predict`. With several scores the name of the one
         that chooses; or a callable that gets `cv_results_` and returns the number of the best model.
@@ -79,9 +86,9 @@ class LOOSearchCV(Search):
     best_params_, best_score_, best_index_
         Of the model with the highest `mean_test_score`, or the highest mean of the score that `refit` names;
         of several models, the first. None of them with several scores and ``refit=False``.
-    best_estimator_ : SVC or NuSVC
+    best_estimator_ : SVC, NuSVC, SVR, NuSVR or OneClassSVM
     loo_error_ : float
-        The leave-one-out error of the best model, in which each row counts once.
+        The leave-one-out error of the best model, in which each row counts once; of classifiers.
     scoring_ : str, callable, list, tuple, set or dict
         The score of the models: `scoring`, or by default "accuracy", and "weighted_accuracy" where the
         weights of the classes differ.
@@ -101,6 +108,15 @@ class LOOSearchCV(Search):
     probabilities need an estimator with ``calibration="loo"``; each row then has the probability that a
     calibration by other rows gives it. Left-out labels have the threshold 0, whatever `threshold` the
     estimator tunes.
+
+    *One class.* Without labels, a model is consistent if its left-out rejection rate exceeds nu by at most
+    two standard errors ``sqrt(nu (1 - nu) / m)``, and the consistent model with the largest gamma is chosen
+    (Tax and Mueller 2004): a more complex one would reject new rows that it should accept. The score is
+    gamma, or 1 for a kernel without one; of a model that is not consistent, it is below 0: minus the standard
+    errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate` and `consistent`. Consistency
+    cannot know which share of the rows are outliers, which is nu, nor where outliers lie. With labels of a
+    few, 1 for rows to accept and -1 for outliers, any scorer compares models; rows of weight 0 are not
+    trained on and are scored by the model of all rows.
 
     `fit` calls `_rounds`, ``evaluate_candidates``, ``evaluate_kernel`` and ``evaluate`` of its evaluator,
     ``loo_path``, `svmselect.leave_one_out`, ``unlearn_points`` and, compiled, ``PointPaths.walk``.
@@ -151,6 +167,8 @@ class LOOSearchCV(Search):
     @property
     def loo_error_(self):
         """The leave-one-out error of the best model, in which each row counts once."""
+        if self._is_regression() or self._is_one_class():
+            raise AttributeError("loo_error_ is for classifiers, other models have best_score_")
         return float(self.cv_results_["loo_error"][self.best_index_])
 
     def _evaluator(self, data, groups, **options):
@@ -158,7 +176,10 @@ class LOOSearchCV(Search):
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        return _LeaveOneOutEvaluator(data, **options)
+        if self._is_one_class():
+            return _OneClassEvaluator(data, **options)
+        kind = _RegressionEvaluator if self._is_regression() else _LeaveOneOutEvaluator
+        return kind(data, **options)
 
 
 class _LeaveOneOutEvaluator(Evaluator):
@@ -242,3 +263,97 @@ class _LeaveOneOutEvaluator(Evaluator):
         )
         scores, error = self.scored(left_out, data.given_y, data.metadata)
         return {name: np.array([score]) for name, score in scores.items()}, error
+
+
+class _LeftOutValues(NamedTuple):
+    """Left-out values of a model, those on its own rows, and its default score."""
+
+    left_out: np.ndarray
+    fitted: np.ndarray
+    n_not_converged: int
+    columns: dict
+    score: float
+    solution: object
+
+
+class _JointEvaluator(Evaluator):
+    """Evaluation of models whose left-out values are scored together; see the two subclasses.
+
+    A subclass has ``left_out(gram, model, solution)``, which returns the `_LeftOutValues` of a model, trained
+    from the solution of the former one if there is one; and `_kind`, the LeftOutRows that scorers see.
+    """
+
+    n_splits = n_scores = 1
+
+    def evaluate(self, gram, shared, values, progress):
+        """Yield the _ModelScores of each C or nu, from one value to the next, by leave-one-out."""
+        solution = None
+        for number, value in enumerate(values):
+            # 1) left-out values
+            begin = time.perf_counter()
+            results = self.left_out(gram, self.template.set_of(shared, value), solution)
+            solution = results.solution
+            scores = self.unscored(np.nan, {})
+            scores.n_not_converged = results.n_not_converged
+            scores.columns |= results.columns
+            scores.fit_time[:] = time.perf_counter() - begin
+            # 2) their scores
+            begin = time.perf_counter()
+            scores.test, error = self.scores_of(results.left_out, results.score)
+            if self.return_train_score:
+                scores.train, train_error = self.scores_of(results.fitted, results.score)
+                error = train_error or error
+            scores.score_time[:] = time.perf_counter() - begin
+            if error is not None:
+                scores.failures[0] = error
+            if progress is not None:
+                progress((number + 1) / len(values))
+            yield scores
+
+    def scores_of(self, values, score):
+        """Return the scores by name of a model with these values, or `score`, and the error of a scorer."""
+        if self.scoring is None:
+            return {"score": np.array([score])}, None
+        left_out = self._kind(self.data.given_X, values)
+        scores, error = self.scored(left_out, self.data.given_y, self.data.metadata)
+        return {name: np.array([score]) for name, score in scores.items()}, error
+
+
+class _OneClassEvaluator(_JointEvaluator):
+    """Evaluation of one-class models by leave-one-out: by consistency, or by scores of labels."""
+
+    _kind = LeftOutOneClass
+    columns: ClassVar[dict] = {"loo_rejection_rate": np.nan, "consistent": False}
+
+    def left_out(self, gram, model, solution):
+        """Return the results of one model; see `_JointEvaluator`.
+
+        Its score is gamma if it is consistent, else minus the standard errors that it rejects too much.
+        """
+        data = self.data
+        if gram.origin is not None and not gram.kernel.stationary:
+            gram = gram_of(data.X, gram.kernel, self.template.cache_size, origin=np.zeros(data.X.shape[1]))
+        loo = model.left_out_on(gram, data.weight)
+        rate, weight = loo.rejection_rate, data.weight
+        # rows count by their weights, so that there are sum(w)^2 / sum(w^2) of them
+        deviation = np.sqrt(model.nu * (1 - model.nu) * (weight @ weight)) / weight.sum()
+        consistent = bool(rate <= model.nu + 2 * deviation)
+        score = getattr(gram.kernel, "gamma", 1.0) if consistent else (model.nu - rate) / deviation
+        columns = {"loo_rejection_rate": rate, "consistent": consistent}
+        return _LeftOutValues(
+            loo.decision, loo.solution.decision, loo.not_converged.size, columns, score, None
+        )
+
+
+class _RegressionEvaluator(_JointEvaluator):
+    """Evaluation of regressions by leave-one-out."""
+
+    _kind = LeftOutRegression
+
+    def left_out(self, gram, model, solution):
+        """Return the results of one model; see `_JointEvaluator`."""
+        data = self.data
+        solution = model.solution_on(gram, data.y, data.weight, solution)
+        left_out, n_not_converged = model.left_out_on(gram, data.y, data.weight, solution)
+        n_not_converged += not solution.converged
+        return _LeftOutValues(left_out, solution.prediction, n_not_converged, {}, np.nan, solution)

@@ -1,4 +1,4 @@
-"""Trained classifiers in files: this library's JSON format, and that of LIBSVM; no pickle."""
+"""Trained models in files: this library's JSON format, and that of LIBSVM; no pickle."""
 
 from __future__ import annotations
 
@@ -30,13 +30,17 @@ from svmselect.kernels import (
 )
 from svmselect.sklearn.calibration import Calibration, PairwiseCoupling
 from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
+from svmselect.sklearn.machine import Machine
+from svmselect.sklearn.outliers import OneClassSVM
 from svmselect.sklearn.svc import SVC, NuSVC
+from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = ["content_hash", "load_model", "read_model", "save_model"]
 
 FORMAT, VERSION = "svmselect model", 1
 HEAD = ("format", "version", "library", "sha256")
 TYPES = {"SVC": SVC, "NuSVC": NuSVC}
+MACHINES: dict[str, type] = {"SVR": SVR, "NuSVR": NuSVR, "OneClassSVM": OneClassSVM}
 KERNELS = {
     kernel.name: kernel
     for kernel in (Linear, RBF, Polynomial, Sigmoid, Laplacian, ChiSquared, AnisotropicRBF, Sum, Product)
@@ -51,7 +55,7 @@ class _SavedModel:
 
     Attributes
     ----------
-    model : SVC or NuSVC
+    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
     format : {"json", "libsvm"}
     encoding : dict or None
         The map from rows of a table to rows of the model, for the command that has written it.
@@ -59,18 +63,18 @@ class _SavedModel:
         Whether a file of LIBSVM counts its features from 0.
     """
 
-    model: SVC | NuSVC
+    model: SVC | NuSVC | Machine
     format: str
     encoding: dict[str, Any] | None = None
     zero_based: bool = False
 
 
 def save_model(model, path, format="json", encoding=None, zero_based=False):
-    """Write a trained classifier to a file, which appears complete or not at all.
+    """Write a trained model to a file, which appears complete or not at all.
 
     Parameters
     ----------
-    model : SVC or NuSVC
+    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
         Fitted.
     path : str or Path
     format : {"json", "libsvm"}
@@ -104,8 +108,11 @@ def save_model(model, path, format="json", encoding=None, zero_based=False):
     >>> load_model(path).predict(X[:2])
     array([0, 0])
     """
-    if type(model) not in TYPES.values():
-        raise ValueError(f"model must be a svmselect.sklearn.SVC or NuSVC, got a {type(model).__name__}")
+    if type(model) not in (TYPES | MACHINES).values():
+        raise ValueError(
+            f"model must be a svmselect.sklearn.{', '.join(TYPES)}, {', '.join(MACHINES)}, "
+            f"got a {type(model).__name__}"
+        )
     check_is_fitted(model)
     if format not in ("json", "libsvm"):
         raise ValueError(f"format must be 'json' or 'libsvm', got {format!r}")
@@ -124,7 +131,7 @@ def save_model(model, path, format="json", encoding=None, zero_based=False):
 
 
 def load_model(path, n_features=None, zero_based="auto"):
-    """Read a classifier that `save_model`, ``svmselect train`` or LIBSVM's ``svm-train`` has written.
+    """Read a model that `save_model`, ``svmselect train`` or LIBSVM's ``svm-train`` has written.
 
     Parameters
     ----------
@@ -139,7 +146,7 @@ def load_model(path, n_features=None, zero_based="auto"):
 
     Returns
     -------
-    SVC or NuSVC
+    SVC, NuSVC, SVR, NuSVR or OneClassSVM
         It predicts, and does not have the training set: its estimates are an AttributeError. From LIBSVM's
         file, C (or nu) and other missing parameters are the defaults. Two classes are sorted; more keep the
         file's order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if
@@ -173,7 +180,7 @@ def read_model(path, n_features=None, zero_based="auto"):
             return _read_json(text)
         if text.startswith("svm_type "):
             parts, calibration, zero_based = libsvm_model(text, n_features, zero_based)
-            model = _restored(**parts)
+            model = _restored(**parts) if "classes" in parts else _restored_machine(**parts)
             if calibration is not None:
                 model._calibration = calibration
             return _SavedModel(model, "libsvm", zero_based=zero_based)
@@ -185,27 +192,45 @@ def read_model(path, n_features=None, zero_based="auto"):
 def _json_text(model, encoding):
     """Return the file of a model."""
     kernel = model._kernel
-    content = {
+    common = {
         "type": type(model).__name__,
         "parameters": {name: _parameter(name, value) for name, value in model.get_params().items()},
         "kernel": None if kernel is None else _kernel_parts(kernel),
-        "classes": _labels(model.classes_),
-        "class_weight": model.class_weight_.tolist(),
         "n_features": model.n_features_in_,
         "feature_names": None if (names := vars(model).get("feature_names_in_")) is None else names.tolist(),
         "shape_fit": list(model.shape_fit_),
         "fit_status": model.fit_status_,
-        "n_iter": model.n_iter_.tolist(),
+        "n_iter": np.asarray(model.n_iter_).tolist(),
         "origin": None if model._origin is None else model._origin.tolist(),
         "support": model.support_.tolist(),
-        "n_support": model.n_support_.tolist(),
         "support_vectors": _matrix(model.support_vectors_),
+    }
+    if isinstance(model, Machine):
+        return _described(common | _machine_parts(model), encoding)
+    content = common | {
+        "classes": _labels(model.classes_),
+        "class_weight": model.class_weight_.tolist(),
+        "n_support": model.n_support_.tolist(),
         "dual_coef": model._coef.tolist(),
         "intercept": model._b.tolist(),
         "threshold": vars(model).get("threshold_"),
         "calibration": None if (p := vars(model).get("_calibration")) is None else p.points,
-        "encoding": encoding,
     }
+    return _described(content, encoding)
+
+
+def _machine_parts(model):
+    """Return the parts of a file that a regression or a one-class model has in the place of classes."""
+    return {
+        "dual_coef": model.dual_coef_[0].tolist(),
+        "intercept": float(model._b),
+        "epsilon": vars(model).get("epsilon_"),
+    }
+
+
+def _described(content, encoding):
+    """Return the text of a file of these parts, with its head."""
+    content = content | {"encoding": encoding}
     try:
         digest = content_hash(content)
     except (TypeError, ValueError) as error:
@@ -285,6 +310,8 @@ def _read_json(text):
     # 2) the parts of the model
     try:
         parameters = content["parameters"]
+        if content["type"] in MACHINES:
+            return _SavedModel(_machine_of(content), "json", content["encoding"])
         if isinstance(parameters["class_weight"], list):
             parameters["class_weight"] = dict(map(tuple, parameters["class_weight"]))
         if isinstance(parameters["kernel"], dict):
@@ -308,13 +335,63 @@ def _read_json(text):
             b=_array(content["intercept"]),
         )
         _read_decisions(model, content["threshold"], content["calibration"])
-        if content["feature_names"] is not None:
-            model.feature_names_in_ = _array(content["feature_names"], object)
-            if model.feature_names_in_.shape != (model.n_features_in_,):
-                raise ValueError("names")
+        _read_names(model, content["feature_names"])
         return _SavedModel(model, "json", content["encoding"])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError, RecursionError):
         raise ValueError("the file is damaged: its parts do not fit each other") from None
+
+
+def _read_names(model, names):
+    """Set the names of a model's features, if there are any."""
+    if names is not None:
+        model.feature_names_in_ = _array(names, object)
+        if model.feature_names_in_.shape != (model.n_features_in_,):
+            raise ValueError("names")
+
+
+def _machine_of(content):
+    """Return the regression or the one-class model of a JSON file."""
+    parameters = content["parameters"]
+    if isinstance(parameters["kernel"], dict):
+        parameters["kernel"] = _kernel(parameters["kernel"])
+    d = content["n_features"]
+    model = _restored_machine(
+        estimator=MACHINES[content["type"]](**parameters),
+        kernel=_kernel(content["kernel"]),
+        n_features=d,
+        support_vectors=_rows(content["support_vectors"], d if content["kernel"] is not None else 0),
+        coef=_array(content["dual_coef"]),
+        b=float(_array(content["intercept"])),
+        support=_array(content["support"], np.int32),
+        origin=None if content["origin"] is None else _array(content["origin"]),
+    )
+    model.shape_fit_ = tuple(content["shape_fit"])
+    model.fit_status_, model.n_iter_ = int(content["fit_status"]), int(content["n_iter"])
+    if content["epsilon"] is not None:
+        model.epsilon_ = float(_array(content["epsilon"]))
+    _read_names(model, content["feature_names"])
+    return model
+
+
+def _restored_machine(estimator, kernel, n_features, support_vectors, coef, b, support=None, origin=None):
+    """Return a fitted regression or one-class model; raise a ValueError where parts do not fit each other."""
+    n = coef.size
+    support = np.arange(n, dtype=np.int32) if support is None else support
+    shapes = [
+        (coef.shape, (n,)),
+        (support.shape, (n,)),
+        (type(n_features), int),
+        (support_vectors.shape if kernel is not None and n else (n, n_features), (n, n_features)),
+        ((n_features,) if origin is None else origin.shape, (n_features,)),
+    ]
+    if any(shape != expected for shape, expected in shapes):
+        raise ValueError("the file is damaged: its parts do not fit each other")
+    if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
+        raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
+    estimator._set_model(kernel, origin, support, support_vectors, coef, b)
+    estimator.n_features_in_, estimator.shape_fit_ = n_features, (n, n_features)
+    estimator.fit_status_ = estimator.n_iter_ = 0
+    return estimator
 
 
 def _read_decisions(model, threshold, calibration):

@@ -24,8 +24,10 @@ from svmselect.sklearn.classifier import as_given, training_set, warn_not_conver
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
 from svmselect.sklearn.kernels import is_precomputed
 from svmselect.sklearn.one_vs_one import right_values
+from svmselect.sklearn.outliers import LeftOutOneClass, OneClassSVM, one_class_rows
 from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
 from svmselect.sklearn.svc import SVC, NuSVC
+from svmselect.sklearn.svr import LeftOutRegression, Regressor, regression_rows
 
 __all__ = ["Search", "nested_order", "rows_of_rounds"]
 
@@ -39,6 +41,16 @@ def _has_probabilities(search):
     return getattr(search.estimator, "calibration", None) is not None
 
 
+def _has_decision_values(search):
+    """Return whether the models of a search have decision values."""
+    return not search._is_regression()
+
+
+def _has_score(search):
+    """Return whether a search has a score of new rows; that of one-class models is a scorer's."""
+    return search.scoring is not None or not search._is_one_class()
+
+
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C or nu, the kernel and its parameters, and class weights, on shared Gram matrices.
 
@@ -50,10 +62,24 @@ class Search(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        if self._is_regression():
+            tags.estimator_type, tags.classifier_tags = "regressor", None
+            tags.regressor_tags = self.estimator.__sklearn_tags__().regressor_tags
+        elif self._is_one_class():
+            tags.estimator_type, tags.classifier_tags = "outlier_detector", None
+            tags.target_tags.required = False
         kernel = getattr(self.estimator, "kernel", "rbf")
         tags.input_tags.pairwise = kernel == "precomputed"
         tags.input_tags.sparse = kernel != "precomputed"
         return tags
+
+    def _is_regression(self):
+        """Return whether the models are regressions."""
+        return isinstance(self.estimator, Regressor)
+
+    def _is_one_class(self):
+        """Return whether the models are one-class models."""
+        return isinstance(self.estimator, OneClassSVM)
 
     # passed on by `get_metadata_routing`, and not used by the search itself
     __metadata_request__fit: ClassVar = {"sample_weight": UNUSED, "groups": UNUSED}
@@ -72,7 +98,7 @@ class Search(ClassifierMixin, BaseEstimator):
             mapping.add(caller="score", callee="score")
         router.add(estimator=self._template(), method_mapping=mapping)
         if self._named_splits:
-            splitter = check_cv(self.cv, classifier=True)
+            splitter = check_cv(self.cv, classifier=not self._is_regression())
             router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
         if self.scoring is not None:
             mapping = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
@@ -82,20 +108,20 @@ class Search(ClassifierMixin, BaseEstimator):
     def _template(self):
         """Return the estimator whose parameters all models share; raise a ValueError for another kind."""
         template = SVC() if self.estimator is None else self.estimator
-        if not isinstance(template, SVC | NuSVC):
+        if not isinstance(template, SVC | NuSVC | Regressor | OneClassSVM):
             raise ValueError(
-                f"estimator must be a svmselect.sklearn.SVC or NuSVC, got a {type(template).__name__}; in a "
-                "Pipeline, the search is the last step"
+                "estimator must be a svmselect.sklearn.SVC, NuSVC, SVR, NuSVR or OneClassSVM, got a "
+                f"{type(template).__name__}; in a Pipeline, the search is the last step"
             )
         return template
 
-    def fit(self, X, y, sample_weight=None, groups=None, **metadata):
+    def fit(self, X, y=None, sample_weight=None, groups=None, **metadata):
         """Score every model of the grid, and train the best one on all rows.
 
         Parameters
         ----------
         X, y
-            See `SVC.fit`.
+            See `SVC.fit`. For one class only scorers need `y`, 1 for rows to accept and -1 for outliers.
         sample_weight : array_like, shape (m,), optional
             Weights of the rows in training and in scores, see `SVC.fit`.
         groups : array_like, shape (m,), optional
@@ -116,23 +142,44 @@ class Search(ClassifierMixin, BaseEstimator):
         """
         # 1) parameters, rows and metadata
         template = self._template()
-        check_calibration(template)
+        regression, one_class = self._is_regression(), self._is_one_class()
+        if not (regression or one_class):
+            check_calibration(template)
         self._check_parameters()
-        rows, classes, codes = training_set(self, X, y)
-        scoring = None if self.scoring is None else Scoring(self.scoring)
+        if regression:  # rows of one class, which have targets
+            rows, z = regression_rows(self, X, y)
+            classes, codes = np.zeros(1), np.zeros(z.size, dtype=np.intp)
+        elif one_class:
+            rows = one_class_rows(self, X)
+            classes, codes = np.zeros(1), np.zeros(rows.shape[0], dtype=np.intp)
+        else:
+            rows, classes, codes = training_set(self, X, y)
+        scored = "r2" if regression and self.scoring is None else self.scoring
+        scoring = None if scored is None else Scoring(scored)
         given = {"sample_weight": sample_weight, "groups": groups, **metadata}
         given = {name: np.asarray(value) for name, value in given.items() if value is not None}
         routed = self._routed("fit", given)
         if scoring is not None and routing_enabled():
             scoring.route(_handed_on(given, routed.scorer.score))
         weight = routed.estimator.fit.get("sample_weight")
+        if weight is not None and (regression or one_class) and not np.any(weight):
+            raise ValueError("sample_weight must not be zero at every row")
         groups = routed.splitter.split.get("groups") if self._named_splits else groups
         given_X, given_y = as_given(X, y, rows, template.kernel)
-        data = EvaluationRows(rows, classes, codes, weight, template.class_weight, given, given_X, given_y)
+        class_weight = getattr(template, "class_weight", None)
+        data = EvaluationRows(rows, classes, codes, weight, class_weight, given, given_X, given_y)
+        if regression:
+            data.y = z
         # 2) the models, and a rehearsal of the scores
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
-        if scoring is not None:
+        if regression:
+            scoring.rehearse(LeftOutRegression(given_X, z), given_y, given)
+        elif one_class:
+            if scoring is not None:
+                right = np.where(np.asarray(given_y) == 1, 1.0, -1.0)
+                scoring.rehearse(LeftOutOneClass(given_X, right), given_y, given)
+        elif scoring is not None:
             k = classes.size
             right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
@@ -150,9 +197,12 @@ class Search(ClassifierMixin, BaseEstimator):
         rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
         self.search_time_ = time.perf_counter() - begin
         # 4) results, and the best model trained on all rows
-        self.classes_, self.n_rows_ = classes, codes.size
+        self.n_rows_ = codes.size
+        if not (regression or one_class):
+            self.classes_ = classes
         self.multimetric_ = scoring is not None and scoring.several
-        self.scoring_ = data.default_score if scoring is None else self.scoring
+        default = "consistency" if one_class else data.default_score
+        self.scoring_ = default if scored is None else scored
         self._scoring = scoring
         self.cv_results_ = _ranked(rounds)
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
@@ -187,7 +237,7 @@ class Search(ClassifierMixin, BaseEstimator):
             _warn_failed(models, self.error_score)
             n_not_converged = sum(model.n_not_converged for model in models)
             warn_not_converged(n_not_converged, evaluator.template, evaluator.tol)
-            by_row = evaluator.scoring is None and not self._named_splits
+            by_row = evaluator.scoring is None and not (self._named_splits or self._is_one_class())
             weight = evaluator.data.error_weight if by_row else None
             columns = _columns_of(models, candidates, self._named_splits, weight)
             # 3) the best of them go on to the next round
@@ -211,7 +261,7 @@ class Search(ClassifierMixin, BaseEstimator):
             if not (cv is None or isinstance(cv, numbers.Integral) or hasattr(cv, "split")):
                 raise ValueError("factor needs a number or a splitter as cv, got a list of splits")
         if self.stop_early:
-            if self.scoring is not None:
+            if self.scoring is not None or self._is_regression() or self._is_one_class():
                 raise ValueError(f"stop_early is for the default score, got scoring={self.scoring!r}")
             if template.break_ties:
                 raise ValueError("stop_early is for votes, got break_ties=True")
@@ -242,7 +292,8 @@ class Search(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no best_estimator_ with refit=False")
         return self.best_estimator_
 
-    def score(self, X, y, sample_weight=None, **metadata):
+    @available_if(_has_score)
+    def score(self, X, y=None, sample_weight=None, **metadata):
         """Compute the score of the best model at new rows.
 
         Parameters
@@ -271,12 +322,23 @@ class Search(ClassifierMixin, BaseEstimator):
         return self._scoring.score_estimator(best, X, y, name, given)
 
     def predict(self, X):
-        """Predict labels by the best model; see `SVC.predict`."""
+        """Predict labels, or targets, by the best model; see `SVC.predict`."""
         return self._best().predict(X)
 
+    @available_if(_has_decision_values)
     def decision_function(self, X):
         """Compute decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
+
+    @available_if(lambda search: search._is_one_class())
+    def score_samples(self, X):
+        """Compute decision values plus the offset by the best model; see `OneClassSVM.score_samples`."""
+        return self._best().score_samples(X)
+
+    @property
+    def offset_(self):
+        """The threshold of `score_samples`, of one-class models."""
+        return self._best().offset_
 
     @available_if(_has_probabilities)
     def predict_proba(self, X):

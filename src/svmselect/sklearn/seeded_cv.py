@@ -17,6 +17,7 @@ from svmselect.sklearn.one_vs_one import Problem, class_weights, decisions, winn
 from svmselect.sklearn.scoring import LeftOut
 from svmselect.sklearn.search import Search
 from svmselect.sklearn.svc import SVC
+from svmselect.sklearn.svr import LeftOutRegression
 from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 
 __all__ = ["FoldEvaluator", "SeededCV"]
@@ -33,7 +34,7 @@ class SeededCV(Search):
     Parameters
     ----------
     estimator, param_grid, refit, n_candidates, factor, stop_early, n_jobs, error_score, verbose, random_state
-        See `LOOSearchCV`.
+        See `LOOSearchCV`. A number of splits of regressions is that of a KFold.
     scoring : str, callable, list, tuple, set or dict, optional
         As for GridSearchCV, and applied to each fold as there. By default the accuracy, in which a row counts
         by its sample weight times the weight of its class among all rows (``scoring="accuracy"`` leaves out
@@ -100,7 +101,9 @@ class SeededCV(Search):
         self.random_state = random_state
 
     def _evaluator(self, data, groups, **options):
-        splitter = check_cv(self.cv, data.y, classifier=True)
+        if self._is_one_class():
+            raise ValueError("estimator must not be a OneClassSVM here, LOOSearchCV searches its models")
+        splitter = check_cv(self.cv, data.y, classifier=not self._is_regression())
         given = splitter.split(data.given_X, data.given_y, groups)
         splits = [_checked_split(h, *split, data.codes.size) for h, split in enumerate(given)]
         if not splits:
@@ -109,7 +112,8 @@ class SeededCV(Search):
             if not data.weight[split.test].any():
                 raise ValueError(f"fold {h} of cv holds out rows of weight zero only")
         self.n_splits_ = len(splits)
-        return FoldEvaluator(splits, data=data, **options)
+        kind = _RegressionFolds if self._is_regression() else FoldEvaluator
+        return kind(splits, data=data, **options)
 
 
 class _Split(NamedTuple):
@@ -362,6 +366,30 @@ class FoldEvaluator(Evaluator):
             return Calibration(held_out, data.codes[seen], k, data.weight[seen], method)(values)
         codes = data.codes[rows]
         return left_out_probabilities(values, codes, k, data.weight[rows], method, blocks_of(codes))
+
+
+class _RegressionFolds(FoldEvaluator):
+    """Evaluation of regressions on splits."""
+
+    def fit_split(self, gram, shared, values, h):
+        """Return the _SplitFit of each C or nu on split h, from one value to the next."""
+        data, split, fits, solution = self.data, self.splits[h], [], None
+        weight = np.bincount(split.train, minlength=data.codes.size) * data.weight
+        if not weight.any():
+            raise ValueError(f"split {h} of cv trains on rows of weight zero only")
+        for value in values:
+            begin = time.perf_counter()
+            solution = self.template.set_of(shared, value).solution_on(gram, data.y, weight, solution)
+            test, train = solution.prediction[split.test], solution.prediction[split.train]
+            seconds = time.perf_counter() - begin
+            fits.append(_SplitFit(None, test, train, seconds, int(not solution.converged)))
+        return fits
+
+    def scores_of(self, h, fits, part):
+        """Return scores by name at rows that split h holds out or trains on, and the error of a scorer."""
+        rows, values = getattr(self.splits[h], part), getattr(fits[h], part)
+        X, y = self.data.given(rows)
+        return self.scored(LeftOutRegression(X, values), y, self.data.metadata_of(rows))
 
 
 def _checked_split(h, train, test, m):

@@ -129,7 +129,11 @@ cdef class BlockedDual(Dual):
         # 1) the block as a problem with the linear term p = K[rows, rows] @ theta[rows] - f[rows]
         before = theta[rows]
         support = np.flatnonzero(before)
-        part = Dual(gram, gram.product(support, before[support]) - f[rows])
+        linear = gram.product(support, before[support]) - f[rows]
+        part = Dual(gram, linear)
+        part.take_sides(self, rows)
+        if self.sided:
+            part._targets += linear - self.view(self.p)[rows]
         part.confine(self.view(self.lo)[rows], self.view(self.hi)[rows], before)
         most = min(most, STEPS_PER_BLOCK + STEPS_PER_ROW * part.m)
         _active_set.solve(part, "wss2", tol, most)
@@ -148,6 +152,11 @@ cdef class BlockedDual(Dual):
         # 3) f += K[:, moved_rows] @ change
         f += self.gram.product(moved_rows, change)
         theta[moved_rows] = after[moved]
+        if self.sided:
+            self._buffer[3:5, rows] = part._buffer[3:5, :part.m]
+            p = self._targets[rows] - np.where(part.view(part.hi) > 0, 0.5, -0.5) * self.tube
+            f[rows] -= p - self.view(self.p)[rows]
+            self._buffer[2, rows] = p
         for t, d in zip(moved_rows, change, strict=True):
             self.add_rounding(t, self.theta[t] - d, d)
         self.steps_since_refresh += moved.size

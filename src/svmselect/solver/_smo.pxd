@@ -19,6 +19,8 @@ cdef class Dual(State):
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil
     cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil
     cdef long long wait(self) noexcept nogil
+    cdef double gap_of_sides(self) noexcept nogil
+    cdef int take_sides(self, Dual whole, rows) except -1
     cdef int check_signals(self) except -1 nogil
     cdef object candidates(self)
     cdef int descend(self, int rule, double tol, long long last) except -1

@@ -21,7 +21,8 @@ from svmselect.threads import check_interrupted
 
 from libc.stdint cimport uint64_t
 
-from svmselect.solver._state cimport VEC_OUT, vec_at, vec_pair, vec_second_order, vec_update_pair
+from svmselect.solver._state cimport (
+    VEC_OUT, State, midpoint, vec_at, vec_pair, vec_second_order, vec_update_pair)
 
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
@@ -31,6 +32,8 @@ cdef double FLAT = 4
 # SMO is stuck if this many steps, and more in proportion to the rows, bring no lower gap and no higher value.
 cdef long long STEPS_PER_LOOK = 20_000
 
+# Variables of a regression at 0 choose their side after this many steps.
+cdef long long STEPS_PER_SIDE = 32
 cdef long long STEPS_PER_SHRINK = 1000
 # If at most this share of the rows can still move, a copy of their part of the matrix is worth its price.
 cdef double SHRINK = 0.7
@@ -96,6 +99,8 @@ cdef class Dual(State):
         self.steps_since_refresh += 1
         self.n_iter += 1
         self.work += self.n
+        if self.sided and self.n_iter % STEPS_PER_SIDE == 0:
+            self.select()
         if self.work > WORK_PER_CHECK:
             self.check_signals()
         return 0
@@ -103,11 +108,16 @@ cdef class Dual(State):
     cdef int run(self, int rule, double tol, long long max_iter) except -1 nogil:
         """Take steps until the KKT gap is at most tol (return 1) or max_iter steps are done (return 0)."""
         cdef long long last = self.n_iter + max_iter
-        while self.gap() > tol:
+        while self.gap() > tol or (self.sided and self.gap_of_sides() > tol):
             if self.n_iter >= last:
                 return 0
             self.step(rule)
         return 1
+
+    cdef double gap_of_sides(self) noexcept nogil:
+        """Choose the sides of variables at 0; return the KKT gap."""
+        self.select()
+        return self.gap()
 
     cdef int run_on(self, int rule, double tol, long long max_iter) except -1 nogil:
         """Take steps until the KKT gap is at most tol (REACHED), max_iter steps are done (LIMIT), or steps
@@ -183,7 +193,12 @@ cdef class Dual(State):
         """Return the rows that can be in a violating pair, given the present extremes of f."""
         theta, f = self.view(self.theta), self.view(self.f)
         up, low = theta < self.view(self.hi), theta > self.view(self.lo)
-        return np.flatnonzero((up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i)))
+        chosen = (up & (f <= self.pair.f_j)) | (low & (f >= self.pair.f_i))
+        if self.sided:
+            turns = theta == 0
+            chosen |= turns & up & (f - self.tube >= self.pair.f_i)
+            chosen |= turns & low & (f + self.tube <= self.pair.f_j)
+        return np.flatnonzero(chosen)
 
     cdef int descend_on(self, rows, int rule, double tol, long long last) except -1:
         """Descend on some rows with all other thetas fixed.
@@ -195,6 +210,7 @@ cdef class Dual(State):
         cdef Dual part = type(self)(self.gram.restricted(rows), self.y[rows])
         part.shrunk = True
         part._buffer[:5, :part.m] = self._buffer[:5, rows]
+        part.take_sides(self, rows)
         part.n_iter = self.n_iter
         part.copy_rounding(self)
         part.update_sets()
@@ -209,10 +225,21 @@ cdef class Dual(State):
         theta[rows] = part.view(part.theta)
         f = self.view(self.f)
         f[rows] = part.view(part.f)
+        if self.sided:
+            self._buffer[2:5, rows] = part._buffer[2:5, :part.m]
         rest = np.setdiff1d(np.arange(self.m), rows, assume_unique=True)
         f[rest] += self.gram.product(rows[moved], change[moved], rest)
         self.update_sets()
         self.select()
+        return 0
+
+    cdef int take_sides(self, Dual whole, rows) except -1:
+        """Let variables at 0 turn as they do in the whole problem, of which these are some rows."""
+        cdef double[::1] targets
+        self.sided, self.tube = whole.sided, whole.tube
+        if self.sided:
+            self._targets = targets = whole._targets[rows]
+            self.targets = &targets[0]
         return 0
 
     cdef const void *column(self, Py_ssize_t t) except NULL nogil:
@@ -312,6 +339,92 @@ cdef class NuDual(Dual):
         f_j = np.array([self.class_pair[0].f_j, self.class_pair[1].f_j])[k]
         f_i = np.array([self.class_pair[0].f_i, self.class_pair[1].f_i])[k]
         return np.flatnonzero((up & (f <= f_j)) | (low & (f >= f_i)))
+
+
+cdef class NuRegression(NuDual):
+    """A nu-SVR dual problem (Schoelkopf et al. 2000), with targets y, that SMO solves.
+
+    The sums of positive and of negative variables are fixed, so pairs lie on one side; a variable at 0 has
+    the side where it violates the KKT conditions more.
+    """
+
+    cdef double _side_total     # the sum of the positive variables
+
+    def start(self, C, theta):
+        """Set the boxes, and start from variables whose sums on both sides are to stay, shape (m,) each."""
+        self._targets = np.array(self.y, dtype=np.float64)
+        cdef double[::1] targets = self._targets
+        self.targets, self.sided = &targets[0], True
+        self._buffer[2, :self.m] = self._targets
+        self._set_boxes(np.where(theta < 0, -C, 0), np.where(theta < 0, 0, C), 0.0)
+        self._side_total = theta[theta > 0].sum()
+        self.seed(theta)
+
+    cdef void turn(self, Py_ssize_t t) noexcept nogil:
+        """Turn a variable at 0 to the other side, and to the pairs of that side."""
+        State.turn(self, t)
+        self.mark(t)
+
+    cdef void mark(self, Py_ssize_t t) noexcept nogil:
+        """Write down the side of a variable."""
+        cdef uint64_t bit = (<uint64_t> 1) << (t & 63)
+        if self.hi[t] > 0:
+            self.positive[t >> 6] |= bit
+        else:
+            self.positive[t >> 6] &= ~bit
+
+    cdef void update_sets(self) noexcept nogil:
+        """Bring the index sets in line with theta and its boxes."""
+        cdef Py_ssize_t t
+        State.update_sets(self)
+        for t in range(self.m):
+            self.mark(t)
+
+    cdef double middle(self) noexcept nogil:
+        """Return the level of f below which a variable at 0 is to be on the positive side."""
+        cdef Py_ssize_t t
+        cdef double least = VEC_OUT, most = -VEC_OUT
+        for t in range(self.m):
+            if self.theta[t] > 0:
+                most = max(most, self.f[t])
+            elif self.theta[t] < 0:
+                least = min(least, self.f[t])
+        return midpoint(least, most)
+
+    cdef double class_level(self, Py_ssize_t k) noexcept nogil:
+        """Return the level of f of the positive side (k = 0) or the negative one; see `NuDual.class_level`.
+
+        Variables at 0 count on both sides.
+        """
+        cdef double sign = 1 if k == 0 else -1, theta, least = VEC_OUT, most = -VEC_OUT, total = 0
+        cdef Py_ssize_t t, count = 0
+        for t in range(self.m):
+            theta = sign * self.theta[t]
+            if theta >= 0 and theta < max(self.hi[t], -self.lo[t]):
+                least = min(least, sign * self.f[t])
+                if theta > 0:
+                    total += self.f[t]
+                    count += 1
+            if theta > 0:
+                most = max(most, sign * self.f[t])
+        return total / count if count > 0 else sign * midpoint(least, most)
+
+    cdef object candidates(self):
+        """Return the rows that can be in a violating pair of either side."""
+        theta, f = self.view(self.theta), self.view(self.f)
+        size = np.maximum(self.view(self.hi), -self.view(self.lo))
+        chosen = (theta >= 0) & (theta < size) & (f <= self.class_pair[0].f_j)
+        chosen |= (theta > 0) & (f >= self.class_pair[0].f_i)
+        chosen |= (theta <= 0) & (theta > -size) & (f >= self.class_pair[1].f_i)
+        chosen |= (theta < 0) & (f <= self.class_pair[1].f_j)
+        return np.flatnonzero(chosen)
+
+    cdef int refresh(self) except -1:
+        """Compute f again from theta, and correct the sums of both sides for the round-off of steps."""
+        theta = self.view(self.theta)
+        total = self._side_total
+        self.totals = [(np.flatnonzero(theta > 0), total), (np.flatnonzero(theta < 0), -total)]
+        return State.refresh(self)
 
 
 def least(values, rows, count):

@@ -55,6 +55,12 @@ cdef class State:
     cdef long long steps_since_refresh
     cdef double rounding_before  # round-off of f when it was last computed
     cdef double total           # the sum that theta has to have
+    # of regressions: whether a variable at 0 may turn to the other side, how far f is apart on the two sides,
+    # and the targets
+    cdef bint sided
+    cdef double tube
+    cdef double *targets
+    cdef object _targets
     # the best of fresh gradients, and how many in a row were no better
     cdef double best_gap, best_value
     cdef int idle
@@ -67,6 +73,10 @@ cdef class State:
     cdef int move(self, Py_ssize_t t, double d) except -1 nogil
     cdef void add_rounding(self, Py_ssize_t t, double before, double d) noexcept nogil
     cdef void select(self) noexcept nogil
+    cdef void choose_sides(self) noexcept nogil
+    cdef void turn(self, Py_ssize_t t) noexcept nogil
+    cdef vec_pair extremes(self) noexcept nogil
+    cdef double middle(self) noexcept nogil
     cdef void update(self, double d_i, const void *K_i, double d_j, const void *K_j,
                      bint single) noexcept nogil
     cdef double gap(self) noexcept nogil

@@ -14,6 +14,12 @@ than ``f`` was told, when it is rounded or put on its bound. Once that round-off
 tolerance, ``f`` is computed again from theta, and the fresh gap counts. The round-off of a fresh ``f``
 follows from theta and the diagonal (``widest``). No constant here depends on the units of the kernel: K s
 with theta / s takes the same steps.
+
+Regressions. The dual of an epsilon-SVR has two variables per row, in ``[0, C_t]`` with ``p = z_t - epsilon``
+and in ``[-C_t, 0]`` with ``p = z_t + epsilon``, and at the optimum one of them is 0. So a row has one
+variable here, with the box and p of its *side*, and one column. A variable at 0 can move on either side;
+`choose_sides` gives it the side where it violates the KKT conditions more, before each pair is selected anew.
+Then no pair of the whole problem violates more than the selected one, and solvers need not know of sides.
 """
 
 from libc.math cimport fabs, sqrt
@@ -96,6 +102,7 @@ cdef class State:
         self.rounding_of_steps = self.steps_since_refresh = self.rounding_before = 0
         self.best_gap, self.best_value, self.idle = INFINITE, -INFINITE, 0
         self.totals = [(slice(None), 0.0)]
+        self.sided, self.tube = False, 0
 
     cdef void copy_from(self, State other) noexcept nogil:
         """Copy another state of the same problem, whose p and diagonal are the same already."""
@@ -154,6 +161,8 @@ cdef class State:
 
     cdef void select(self) noexcept nogil:
         """Select the maximal violating pair of the present f."""
+        if self.sided:
+            self.choose_sides()
         # f += 0 * diagonal: columns that are multiplied by 0 may be any n doubles
         self.update(0, self.diagonal, 0, self.diagonal, False)
 
@@ -163,6 +172,57 @@ cdef class State:
         # f += d_i * K[i] + d_j * K[j];  pair = argmin(f[up]), argmax(f[low])
         self.pair = vec_update_pair(single, self.n, self.f, d_i, K_i, d_j, K_j, self.up, self.low)
         self.partners = self.low
+
+    cdef void choose_sides(self) noexcept nogil:
+        """Give variables at 0 the side where they violate the KKT conditions more."""
+        cdef double middle = self.middle(), half = 0.5 * self.tube
+        cdef Py_ssize_t t
+        cdef bint positive, any_turned = False
+        for t in range(self.m):
+            if self.theta[t] == 0 and self.lo[t] < self.hi[t]:
+                positive = self.hi[t] > 0
+                if ((self.f[t] - half if positive else self.f[t] + half) < middle) != positive:
+                    self.turn(t)
+                    any_turned = True
+        # each f may have lost the round-off of one more sum
+        self.steps_since_refresh += any_turned
+
+    cdef void turn(self, Py_ssize_t t) noexcept nogil:
+        """Turn a variable at 0 to the other side."""
+        cdef double p
+        self.lo[t], self.hi[t] = 0.0 - self.hi[t], 0.0 - self.lo[t]
+        # p = z - side * epsilon
+        p = self.targets[t] - (0.5 if self.hi[t] > 0 else -0.5) * self.tube
+        self.f[t] -= p - self.p[t]
+        self.p[t] = p
+        self.set_theta(t, 0)
+
+    cdef vec_pair extremes(self) noexcept nogil:
+        """Return the least f of variables that can grow, and the largest of those that can shrink.
+
+        Variables at 0 count on both sides.
+        """
+        cdef vec_pair pair
+        cdef Py_ssize_t t
+        cdef bint turns
+        pair.i = pair.j = -1
+        pair.f_i, pair.f_j = VEC_OUT, -VEC_OUT
+        for t in range(self.m):
+            turns = self.theta[t] == 0 and self.lo[t] < self.hi[t]
+            if self.theta[t] < self.hi[t]:
+                pair.f_i = min(pair.f_i, self.f[t])
+                if turns:
+                    pair.f_j = max(pair.f_j, self.f[t] - self.tube)
+            if self.theta[t] > self.lo[t]:
+                pair.f_j = max(pair.f_j, self.f[t])
+                if turns:
+                    pair.f_i = min(pair.f_i, self.f[t] + self.tube)
+        return pair
+
+    cdef double middle(self) noexcept nogil:
+        """Return the level of ``K theta - z`` below which a variable at 0 is to be on the positive side."""
+        cdef vec_pair pair = self.extremes()
+        return midpoint(pair.f_i, pair.f_j)
 
     cdef double gap(self) noexcept nogil:
         """Return M+ - M-, which is below any tolerance where up or low is empty."""
@@ -191,6 +251,7 @@ cdef class State:
         """
         cdef Py_ssize_t t
         cdef double drift = self.drift(), size = 0, noise, least = VEC_OUT, most = -VEC_OUT
+        cdef bint turns
         # size = sqrt(sum(theta^2 K_tt))
         for t in range(self.m):
             size += self.theta[t] * self.theta[t] * self.diagonal[t]
@@ -198,10 +259,15 @@ cdef class State:
         # max(f + noise over low) - min(f - noise over up)
         for t in range(self.m):
             noise = ROUNDING * EPS * (size * sqrt(self.diagonal[t]) + fabs(self.p[t])) + drift
+            turns = self.tube > 0 and self.theta[t] == 0
             if up[t >> 6] >> (t & 63) & 1:
                 least = min(least, self.f[t] - noise)
+                if turns:
+                    most = max(most, self.f[t] - self.tube + noise)
             if low[t >> 6] >> (t & 63) & 1:
                 most = max(most, self.f[t] + noise)
+                if turns:
+                    least = min(least, self.f[t] + self.tube - noise)
         return most - least
 
     cdef double gap_bound(self) noexcept nogil:
@@ -266,7 +332,7 @@ cdef class State:
 
     cdef double threshold(self) noexcept nogil:
         """Return the threshold b."""
-        return -self.level(self.up, self.low, self.pair)
+        return -self.level(self.up, self.low, self.extremes() if self.sided else self.pair)
 
     cdef double value(self) noexcept nogil:
         """Return the dual value p'theta - 1/2 theta'K theta."""
@@ -285,6 +351,27 @@ cdef class State:
         """Set any boxes, shape (m,) each, and start from variables inside them, whose sum is to stay."""
         self._set_boxes(lo, hi, fsum(theta[theta != 0]))
         self.seed(theta)
+
+    def regress(self, C, double epsilon, theta=None, known=None):
+        """Set the boxes and the linear term of an epsilon-SVR with targets y, and start from theta, or 0.
+
+        `C` are its upper bounds, shape (m,), and the sum of theta is to be 0. `known` is `known_product` of
+        another problem with the same kernel; see `seed`.
+        """
+        theta = np.zeros(self.m) if theta is None else theta
+        side = np.where(theta < 0, -1.0, 1.0)
+        self._targets = np.array(self.y, dtype=np.float64)
+        cdef double[::1] targets = self._targets
+        self.targets = &targets[0]
+        self.sided, self.tube = epsilon > 0, 2 * epsilon
+        self._buffer[2, :self.m] = self._targets - side * epsilon
+        if self.sided:
+            self._set_boxes(np.where(side > 0, 0, -C), np.where(side > 0, C, 0), 0.0)
+        else:
+            self._set_boxes(-C, C, 0.0)
+        if known is not None:
+            known = known[0], known[1] - self._buffer[2, :self.m], known[2]
+        self.seed(theta, known)
 
     def _set_boxes(self, lo, hi, total):
         self._buffer[3, :self.m] = lo
@@ -354,6 +441,10 @@ cdef class State:
     def known(self):
         """Return (theta, f, round-off of f) for `seed`; arrays are copies of shape (m,)."""
         return *self._buffer[:2, :self.m].copy(), self.drift()
+
+    def known_product(self):
+        """Return (theta, K theta, its round-off) for `regress`; arrays are of shape (m,)."""
+        return self._buffer[0, :self.m].copy(), self._buffer[1:3, :self.m].sum(axis=0), self.drift()
 
     def arrays(self):
         """Return (theta, f, lo, hi), copies of shape (m,)."""

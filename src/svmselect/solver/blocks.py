@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+import svmselect.solver._active_set as _active_set
 from svmselect.kernels import Linear
+from svmselect.solver._blocked import BlockedDual
 from svmselect.solver._smo import Dual
 
-__all__ = ["Blocks", "choose_blocks"]
+__all__ = ["Blocks", "blocks_by_rows", "choose_blocks", "dual_of"]
 
 # Blocks pay from these many rows on; those of a linear kernel update the gradient by the weight vector.
 ROWS, ROWS_LINEAR = 4_000, 2_000
@@ -60,6 +62,26 @@ def choose_blocks(gram, p, lo, hi):
     if (linear and gram.width < most_share * m) or _inbound_share(gram, p, lo, hi) < most_share:
         return Blocks(min(max(m // SHARE, SMALLEST), LARGEST), MOST_INBOUND)
     return None if gram.full and m < ROWS_STORED else Blocks(SMALLEST, 0)
+
+
+def dual_of(gram, p, blocks, active_set):
+    """Return the dual problem with the linear term p, and the function that solves it.
+
+    It is solved by `blocks`, or where these are None with stored columns: by the active-set method, or SMO
+    alone.
+    """
+    if blocks is None:
+        return Dual(gram, p), _active_set.solve if active_set else Dual.solve
+    dual = BlockedDual(gram, p)
+    dual.size, dual.most_inbound = blocks
+    return dual, Dual.solve
+
+
+def blocks_by_rows(gram):
+    """Return the blocks of a problem for which no pilot is made, or None where columns are stored."""
+    if gram.m < ROWS_STORED or gram.has_columns:
+        return None
+    return Blocks(LARGEST, MOST_INBOUND)
 
 
 def _inbound_share(gram, p, lo, hi):

@@ -1,4 +1,4 @@
-"""Feasible points of the dual: signed variables within their boxes, with the sum 0."""
+"""Feasible points of the dual: signed variables within their boxes, with a fixed sum."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["SNAP", "balanced", "give_excess", "snapped"]
 SNAP = 1e-12  # this close to a bound, relative to the width of the box, is on it
 
 
-def balanced(theta, lo, hi, first):
-    """Return variables within their boxes that sum to 0, moved from theta as little as possible.
+def balanced(theta, lo, hi, first, total=0.0):
+    """Return variables within their boxes that sum to `total`, moved from theta as little as possible.
 
     Parameters
     ----------
@@ -22,34 +22,36 @@ def balanced(theta, lo, hi, first):
     first : ndarray of int
         The points to move first: all by one amount, each as far as its box allows. If that is not enough the
         remaining points move in the same way.
+    total : float
+        The sum of the variables.
 
     Returns
     -------
     ndarray, shape (m,)
-        The sum is 0 up to the round-off of one variable or, if every variable is on a bound, of all.
+        The sum is `total` up to the round-off of one variable or, if every variable is on a bound, of all.
     """
     theta = snapped(theta, lo, hi)
     rest = np.ones(theta.size, dtype=bool)
     rest[first] = False
     for points in (first, np.flatnonzero(rest)):
-        excess = fsum(theta)
+        excess = fsum(theta) - total
         if excess == 0:
             break
         target = theta[points].sum() - excess
         moved = _moved(theta[points], lo[points], hi[points], target)
         theta[points] = snapped(moved, lo[points], hi[points])
-    return give_excess(theta, lo, hi)
+    return give_excess(theta, lo, hi, total)
 
 
-def give_excess(theta, lo, hi):
-    """Subtract the round-off of theta's sum from the variable with most room; return theta.
+def give_excess(theta, lo, hi, total=0.0):
+    """Subtract the round-off of theta's sum, beside `total`, from the variable with most room; return theta.
 
     If every variable is on a bound they stay there: one that missed its bound by round-off would pass for
     in-bound, and fix a threshold that is an interval.
     """
     room = np.minimum(theta - lo, hi - theta)
     t = room.argmax()
-    theta[t] = np.clip(theta[t] - min(max(fsum(theta), -room[t]), room[t]), lo[t], hi[t])
+    theta[t] = np.clip(theta[t] - min(max(fsum(theta) - total, -room[t]), room[t]), lo[t], hi[t])
     return theta
 
 

@@ -22,6 +22,10 @@ so that g of the points that entered and theta of the points that left stay wher
 the size of E (`System`). Driven points of S leave at the beginning, and their theta moves as it is driven. No
 matrix of the size of S is copied or updated.
 
+Of an epsilon-SVR, g is that of the side of each row (see solver/_state). A row with theta_t = 0 has g between
+0, where it enters S on its side, and the tube's width away from 0, where it turns and enters on the other
+side.
+
 Round-off grows along a path, so its end is checked. The end of a single point's path goes into an `Ends`,
 which _certify compares with the Gram matrix. The variables at the end of a fold's path are the start of a
 solver, whose gradient is computed from the Gram matrix.
@@ -82,7 +86,7 @@ cdef class TableauColumns:
         self.columns = <double **> calloc(self.m, sizeof(double *))
         if self.columns == NULL:
             raise MemoryError
-        to_bound = np.minimum(theta - lo, hi - theta) / (hi - lo)
+        to_bound = np.minimum(theta - lo, hi - theta) / np.maximum(hi - lo, 1e-300)
         self.nearest = np.argsort(np.where(np.arange(self.m) < self.s, to_bound, np.abs(g)))
 
     def __dealloc__(self):
@@ -155,6 +159,10 @@ cdef class Path(TableauColumns):
     # How far theta_r could go on, and what was left of alpha_r, where the last path ended; see Ends.
     cdef double reach, remaining
     # The driven points, the rate of their theta, and the rate of every point while no event is open.
+    # Of regressions: the width of the tube, and the rows that are not on the side where they started.
+    cdef double tube
+    cdef char[::1] turned
+    cdef bint any_turned
     cdef char[::1] driven
     cdef double[::1] driven_rate, start_rate
     cdef System system
@@ -187,6 +195,36 @@ cdef class Path(TableauColumns):
         self.system = System(most_open)
         self.events = np.empty(most_open, dtype=np.intp)
         self.n_events = 0
+        self.tube, self.any_turned = VEC_OUT, False
+
+    def open_tube(self, double tube):
+        """Let g of rows with theta_t = 0 lie within a tube; of a regression, called before the first path."""
+        cdef Py_ssize_t t
+        self.tube = tube
+        # rows that turn exchange their bounds, which are the caller's
+        self.lo, self.hi = np.array(self.lo), np.array(self.hi)
+        self.turned = np.zeros(self.m, dtype=np.int8)
+        for t in range(self.m):
+            if not self.start_inside[t] and self.theta[t] == 0 and self.lo[t] < self.hi[t]:
+                if self.hi[t] > 0:
+                    self.start_most[t] = tube
+                else:
+                    self.start_least[t] = -tube
+                value = self.start_z[t] + self.ignored_g[t]
+                self.start_z[t] = min(max(value, self.start_least[t]), self.start_most[t])
+                self.ignored_g[t] = value - self.start_z[t]
+
+    cdef void turn(self, Py_ssize_t t) noexcept nogil:
+        """Turn a row with theta_t = 0, whose g has crossed the tube, to the other side."""
+        self.lo[t], self.hi[t] = 0.0 - self.hi[t], 0.0 - self.lo[t]
+        self.turned[t] = not self.turned[t]
+        self.any_turned = True
+
+    cdef double turned_by(self, Py_ssize_t t) noexcept nogil:
+        """Return what to add to g of row t, so that it is that of the side on which the row started."""
+        if not self.any_turned or not self.turned[t]:
+            return 0
+        return -self.tube if self.hi[t] > 0 else self.tube
 
     cdef void copy_theta(self, double *theta) noexcept nogil:
         """Copy the variables at the end of the path."""
@@ -208,6 +246,12 @@ cdef class Path(TableauColumns):
         memset(&self.driven[0], 0, self.m)
         self.n_open = 0
         self.system.clear()
+        cdef Py_ssize_t t
+        if self.any_turned:
+            for t in range(self.m):
+                if self.turned[t]:
+                    self.turn(t)
+            self.any_turned = False
 
     cdef int release(self, Py_ssize_t n, const Py_ssize_t *points) except -1 nogil:
         """Take the driven points out of S, their g without bounds; return whether the system has room."""
@@ -325,14 +369,21 @@ cdef class Path(TableauColumns):
     cdef Py_ssize_t jump(self, bint grow) noexcept nogil:
         """Move b, with S empty, until a point may balance the driven ones; return that point, -1 if none."""
         cdef Py_ssize_t t, chosen = -1
-        cdef double shift = VEC_OUT, theta
+        cdef double shift = VEC_OUT, theta, value
         # the least g of the points that can grow, or the largest of those that can shrink
         for t in range(self.m):
             theta = self.fixed_theta[t]
-            if not self.driven[t] and (theta < self.hi[t] if grow else theta > self.lo[t]):
-                if (self.z[t] if grow else -self.z[t]) < shift:
-                    shift = self.z[t] if grow else -self.z[t]
-                    chosen = t
+            value = self.z[t] if grow else -self.z[t]
+            if self.tube < VEC_OUT and theta == 0 and (theta >= self.hi[t] if grow else theta <= self.lo[t]):
+                # the row would turn
+                value += self.tube
+                if self.driven[t] or self.lo[t] == self.hi[t]:
+                    continue
+            elif self.driven[t] or not (theta < self.hi[t] if grow else theta > self.lo[t]):
+                continue
+            if value < shift:
+                shift = value
+                chosen = t
         self.shift_threshold(0 if chosen < 0 else (-shift if grow else shift))
         return chosen
 
@@ -346,14 +397,18 @@ cdef class Path(TableauColumns):
     cdef void toggle(self, Py_ssize_t t) noexcept nogil:
         """Move t from S to the bound that it has reached, or into S."""
         cdef bint at_hi = self.rate[t] > 0
+        cdef double width
         if self.inside[t]:
             # z is g from now on, of the sign that the bound asks for
             self.inside[t] = 0
             self.fixed_theta[t] = self.hi[t] if at_hi else self.lo[t]
             self.z[t] = 0
-            self.least[t], self.most[t] = -VEC_OUT if at_hi else 0, 0 if at_hi else VEC_OUT
+            width = self.tube if self.fixed_theta[t] == 0 else VEC_OUT
+            self.least[t], self.most[t] = -width if at_hi else 0, 0 if at_hi else width
             self.slack[t] = self.g_slack[t]
         else:
+            if self.tube < VEC_OUT and self.fixed_theta[t] == 0 and fabs(self.z[t]) > 0.5 * self.tube:
+                self.turn(t)
             # z is theta from now on, within its box
             self.inside[t] = 1
             self.z[t] = self.fixed_theta[t]
@@ -450,6 +505,9 @@ cdef class PointPaths(Path):
                 self.copy_theta(&theta[k, 0])
                 for t in range(self.m):
                     g[k, t] = self.ignored_g[t] + (0 if self.inside[t] else self.z[t])
+                if self.any_turned:
+                    for t in range(self.m):
+                        g[k, t] += self.turned_by(t)
                 theta[k, r] = y[r] * min(fabs(self.theta[r]), bounds_left[k] + self.remaining)
                 for t in range(self.m):
                     moved[t] |= theta[k, t] != self.theta[t]

@@ -18,7 +18,7 @@ from svmselect.unlearning._paths import FoldPaths, Outcome
 from svmselect.unlearning.points import KEPT_VALUES, TOLD
 from svmselect.unlearning.tableau import Tableau
 
-__all__ = ["FoldStart", "FoldsUnlearning"]
+__all__ = ["FoldEnds", "FoldStart", "FoldsUnlearning"]
 
 # Rounding may leave this much of the variables' sum, relative to the sum of their absolute values.
 UNBALANCED = 1e-12
@@ -26,7 +26,7 @@ UNBALANCED = 1e-12
 MOST_OPEN = 500
 
 
-class _FoldEnds(NamedTuple):
+class FoldEnds(NamedTuple):
     """Solutions without some points, computed from the Gram matrix; one row for each set of points.
 
     Attributes
@@ -111,13 +111,13 @@ class FoldsUnlearning:
 
         Returns
         -------
-        _FoldEnds
+        FoldEnds
         """
         # 1) ends as if the other points stayed where they are
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
         reached, n_events = np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp)
-        ends = _FoldEnds(theta, f, *np.zeros((3, n)), reached, n_events)
+        ends = FoldEnds(theta, f, *np.zeros((3, n)), reached, n_events)
         for j, points in enumerate(sets):
             ends.theta[j, points] = 0
         # 2) the start of each path; without SVs among the points that leave, the solution stays
@@ -203,10 +203,12 @@ class FoldStart:
         See `Tableau`.
     theta, f, b, lo, hi
         The solution, its gradient and threshold, and the boxes.
+    tube : float
+        Of a regression ``2 epsilon``, where boxes and f are those of the side of each row; else 0.
     """
 
-    def __init__(self, gram, inbound, theta, f, b, lo, hi):
-        self.gram, self.tableau = gram, Tableau(gram, inbound)
+    def __init__(self, gram, inbound, theta, f, b, lo, hi, tube=0.0):
+        self.gram, self.tableau, self.tube = gram, Tableau(gram, inbound), tube
         order = self.tableau.order
         self.theta, self.f, self.lo, self.hi = (values[order] for values in (theta, f, lo, hi))
         self.b = b
@@ -221,6 +223,8 @@ class FoldStart:
         most_open = min(m, tableau.s + MOST_OPEN)
         g = self.f + self.b
         paths = FoldPaths(tableau, self.theta, g, self.lo, self.hi, g_slack, most_open, KEPT_VALUES)
+        if self.tube > 0:
+            paths.open_tube(self.tube)
         if tableau.s * m <= KEPT_VALUES:
             points = np.arange(tableau.s)
             x, b, _ = tableau.response(points)
@@ -228,7 +232,7 @@ class FoldStart:
         return paths
 
     def leave(self, sets, rows, ends):
-        """Follow the paths on which each set of points leaves, and fill in these rows of the `_FoldEnds`."""
+        """Follow the paths on which each set of points leaves, and fill in these rows of the `FoldEnds`."""
         # 1) rates of the driven points, and the rates that they cause
         tableau = self.tableau
         sets = [tableau.number[points] for points in sets]
@@ -249,6 +253,8 @@ class FoldStart:
                 direct[j] = 0
                 continue
             lo, hi = self.lo.copy(), self.hi.copy()
+            if self.tube > 0:  # rows may have turned to the other side
+                lo, hi = np.minimum(lo, -hi), np.maximum(hi, -lo)
             lo[points] = hi[points] = 0
             theta[j] = _summing_to_0(theta[j], lo, hi)
         self.idle.put(paths)

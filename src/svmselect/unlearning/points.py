@@ -159,14 +159,18 @@ class PointStart:
         The KKT gap of the solution.
     unit : float
         The size of the linear term.
+    p : ndarray, shape (m,), optional
+        The linear term; the labels by default.
     """
 
-    def __init__(self, tableau, y, theta, g, lo, hi, gap, unit=1.0):
+    def __init__(self, tableau, y, theta, g, lo, hi, gap, unit=1.0, p=None):
         self.tableau = tableau
         self.y, self.theta, self.g, self.lo, self.hi = (
             values[tableau.order] for values in (y, theta, g, lo, hi)
         )
+        self.p = self.y if p is None else p[tableau.order]
         self.gap, self.unit = gap, unit
+        self.largest_gap = max(GAP, GAPS * gap)
         self.g_slack = np.maximum(SLACK * unit, round_off(self.theta, tableau.diagonal, unit))
 
     @cached_property
@@ -205,7 +209,7 @@ class PointStart:
         """Compute decision values and outcomes of `unlearn_points`, for the points of this tableau."""
         tableau, m = self.tableau, self.y.size
         points = tableau.number[points]
-        decision = self.g[points] + self.y[points]
+        decision = self.g[points] + self.p[points]
         outcome = np.full(points.size, int(Outcome.CERTAIN))
         size = max(FEW, KEPT_VALUES // m)
         for begin in range(0, points.size, size):
@@ -299,9 +303,9 @@ class PointStart:
             ends.rate[going] = self.tableau.times_gram(ends.direction[going])
         # 2) the KKT conditions, and the margin of the left-out point
         gap, noise, b, width = self.conditions(points, bounds_left)
-        decision = ends.g[np.arange(n), points] + self.y[points] + b
+        decision = ends.g[np.arange(n), points] + self.p[points] + b
         margin = self.y[points] * decision
-        confirmed = (gap <= max(GAP, GAPS * self.gap)) & (noise <= TOLD)
+        confirmed = (gap <= self.largest_gap) & (noise <= TOLD)
         confirmed &= unbalanced <= (UNBALANCED if stop else UNBALANCED_VALUE)
         confirmed &= (ends.remaining[:n] == 0) | (ends.reach[:n] > 0) | (margin < -noise)
         # 3) the bound of the margin, where the sign follows from how the path would go on

@@ -1,0 +1,297 @@
+"""The commands of regressions, with --task regression, and predictions of models without classes."""
+
+import time
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GroupKFold, KFold
+
+from svmselect.cli.csv_table import is_number
+from svmselect.cli.data import described, heading, load
+from svmselect.cli.output import show, table, warn
+from svmselect.cli.select import write_models
+from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV, save_model
+from svmselect.sklearn.candidates import default_grid
+from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.scoring import Scoring
+from svmselect.sklearn.svr import LeftOutRegression
+
+__all__ = [
+    "cv_of_targets",
+    "loo_of_targets",
+    "predict_targets",
+    "select_of_targets",
+    "span_of_targets",
+    "train_of_targets",
+]
+
+ERROR = "neg_mean_absolute_error"  # what a selection goes by without --scoring
+SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
+REFUSED = ("balanced", "calibration", "threshold", "positive", "report", "plot", "outer")
+
+
+def _checked(arguments, data):
+    """Raise a ValueError for an option or a score that is not for regressions; remark on odd units."""
+    for option in REFUSED:
+        if getattr(arguments, option, None):
+            raise ValueError(f"--{option} is not for --task regression")
+    z, name = data.labels, getattr(arguments, "scoring", None)
+    if name is not None:
+        try:
+            Scoring(name).rehearse(LeftOutRegression(data.X, z), z, None)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"--scoring {name} is not for numbers: {error}") from None
+    deviation = float(z.std())
+    if not SMALL <= deviation <= LARGE and arguments.epsilon is None:
+        warn(
+            f"the targets deviate by {deviation:.3g} from their mean; C and epsilon, 0.1 by default, "
+            "are in their units"
+        )
+    return z
+
+
+def _regression(arguments, **parameters):
+    """Return the SVR of the options."""
+    return SVR(
+        kernel=arguments.kernel,
+        degree=arguments.degree,
+        coef0=arguments.coef0,
+        tol=arguments.tol,
+        cache_size=arguments.memory,
+        **parameters,
+    )
+
+
+def _model(arguments):
+    """Return the SVR of the options of one model."""
+    epsilon = 0.1 if arguments.epsilon is None else arguments.epsilon
+    return _regression(arguments, C=arguments.C, gamma=arguments.gamma, epsilon=epsilon)
+
+
+def _errors(z, predicted):
+    """Return mean absolute error, root of the mean squared error, and r2 of predictions."""
+    residuals = z - predicted
+    r2 = float(r2_score(z, predicted)) if z.size > 1 else np.nan
+    return float(np.abs(residuals).mean()), float(np.sqrt(np.mean(residuals**2))), r2
+
+
+def _error_rows(method, values):
+    """Return the three errors as rows of a table."""
+    names = ("mean absolute error", "root mean squared error", "r2")
+    return [(f"{method} {name}", f"{value:.6g}") for name, value in zip(names, values, strict=True)]
+
+
+def _error_facts(prefix, values):
+    """Return the three errors for JSON."""
+    names = ("mean_absolute_error", "root_mean_squared_error", "r2")
+    return {f"{prefix}_{name}": value for name, value in zip(names, values, strict=True)}
+
+
+def loo_of_targets(arguments):
+    """Run the command `loo` for a regression."""
+    X, data, facts = load(arguments)
+    z, model = _checked(arguments, data), _model(arguments)
+    begin = time.perf_counter()
+    model.fit(X, z)
+    with progress_bar(1, not arguments.quiet) as report:
+        model.leave_one_out(report)
+    seconds = time.perf_counter() - begin
+    left_out, training = _errors(z, model.loo_predictions_), _errors(z, model.predict(X))
+    score = model.loo_score(arguments.scoring) if arguments.scoring else None
+    parameters, line = described(model, X)
+    result = {
+        **facts,
+        **parameters,
+        **_error_facts("loo", left_out),
+        **_error_facts("training", training),
+        "scoring": arguments.scoring,
+        "score": score,
+        "loo_predictions": model.loo_predictions_,
+        "support_vectors": model.support_.size,
+        "seconds": seconds,
+    }
+    rows = [
+        *_error_rows("leave-one-out", left_out),
+        *([(f"leave-one-out {arguments.scoring}", f"{score:.6g}")] if arguments.scoring else []),
+        ("training mean absolute error", f"{training[0]:.6g}"),
+        ("support vectors", str(model.support_.size)),
+        ("time", f"{seconds:.2f} s"),
+    ]
+    show(result, arguments.json, heading(facts, line) + table(rows))
+
+
+def span_of_targets(arguments):
+    """Run the command `span` for a regression: the estimate of the left-out error from a single fit."""
+    X, data, facts = load(arguments)
+    z, model = _checked(arguments, data), _model(arguments)
+    begin = time.perf_counter()
+    estimate = model.fit(X, z).span_estimate_
+    seconds = time.perf_counter() - begin
+    parameters, line = described(model, X)
+    result = {**facts, **parameters, "span_mean_absolute_error": estimate, "seconds": seconds}
+    rows = [("mean absolute error by spans", f"{estimate:.6g}"), ("time", f"{seconds:.2f} s")]
+    show(result, arguments.json, heading(facts, line) + table(rows))
+
+
+def _folds(arguments, data):
+    """Return the folds of --folds and --seed; rows of one group of --groups are held out together."""
+    k, m = arguments.folds, data.labels.size
+    most = m if data.groups is None else np.unique(data.groups).size
+    if not 2 <= k <= most:
+        kind = "rows" if data.groups is None else "groups of --groups"
+        raise ValueError(f"--folds must be from 2 to the {most} {kind}, got {k}")
+    kind = KFold if data.groups is None else GroupKFold
+    splitter = kind(k, shuffle=True, random_state=arguments.seed)
+    return list(splitter.split(np.zeros(m), groups=data.groups))
+
+
+def cv_of_targets(arguments):
+    """Run the command `cv` for a regression."""
+    X, data, facts = load(arguments)
+    z, model, folds = _checked(arguments, data), _model(arguments), _folds(arguments, data)
+    names = {"absolute": ERROR, "squared": "neg_root_mean_squared_error"}
+    if arguments.scoring:
+        names["score"] = arguments.scoring
+    options = dict(scoring=names, cv=folds, refit=False, error_score="raise", verbose=not arguments.quiet)
+    search = SeededCV(model, {"C": [arguments.C]}, **options).fit(X, z)
+    results, k = search.cv_results_, len(folds)
+    errors = -np.array([results[f"split{h}_test_absolute"][0] for h in range(k)])
+    squared = -float(results["mean_test_squared"][0])
+    score = float(results["mean_test_score"][0]) if arguments.scoring else None
+    parameters, line = described(model, X)
+    result = {
+        **facts,
+        **parameters,
+        "folds": k,
+        "seed": arguments.seed,
+        "cv_mean_absolute_error": errors.mean(),
+        "cv_root_mean_squared_error": squared,
+        "fold_errors": errors,
+        "scoring": arguments.scoring,
+        "score": score,
+        "seconds": search.search_time_,
+    }
+    rows = [
+        (f"{k}-fold mean absolute error", f"{errors.mean():.6g}"),
+        (f"{k}-fold root mean squared error", f"{squared:.6g}"),
+        *([(f"{k}-fold {arguments.scoring}", f"{score:.6g}")] if arguments.scoring else []),
+        ("deviation over the folds", f"{errors.std():.6g}"),
+        ("worst fold", f"{errors.max():.6g}"),
+        ("time", f"{search.search_time_:.2f} s"),
+    ]
+    show(result, arguments.json, heading(facts, line) + table(rows))
+
+
+def train_of_targets(arguments):
+    """Run the command `train` for a regression."""
+    X, data, facts = load(arguments)
+    z = _checked(arguments, data)
+    begin = time.perf_counter()
+    model = _model(arguments).fit(X, z)
+    seconds = time.perf_counter() - begin
+    _save(model, data, arguments)
+    training = _errors(z, model.predict(X))
+    parameters, line = described(model, X)
+    result = {
+        **facts,
+        **parameters,
+        **_error_facts("training", training),
+        "support_vectors": model.support_.size,
+        "model": arguments.save,
+        "seconds": seconds,
+    }
+    rows = [
+        *_error_rows("training", training),
+        ("support vectors", str(model.support_.size)),
+        ("saved", arguments.save),
+        ("time", f"{seconds:.2f} s"),
+    ]
+    show(result, arguments.json, heading(facts, line) + table(rows))
+
+
+def _save(model, data, arguments):
+    """Write the model where --save says."""
+    if arguments.save_as == "libsvm":
+        save_model(model, arguments.save, "libsvm", zero_based=data.encoding.zero_based)
+    else:
+        save_model(model, arguments.save, "json", data.encoding.as_dict())
+
+
+def select_of_targets(arguments):
+    """Run the command `select` for a regression."""
+    # 1) the search
+    X, data, facts = load(arguments)
+    z, model = _checked(arguments, data), _regression(arguments)
+    grid = default_grid(model.kernel, X) | {"epsilon": arguments.epsilon or [0.1]}
+    grid |= {name: values for name in ("C", "gamma") if (values := getattr(arguments, name))}
+    options = {
+        "scoring": arguments.scoring or ERROR,
+        "refit": False,
+        "n_jobs": arguments.jobs,
+        "error_score": "raise",
+        "verbose": not arguments.quiet and arguments.jobs == 1,
+    }
+    if arguments.by == "loo":
+        search = LOOSearchCV(model, grid, **options).fit(X, z)
+    else:
+        search = SeededCV(model, grid, cv=_folds(arguments, data), **options).fit(X, z)
+    # 2) the models in the order of their ranks
+    results = search.cv_results_
+    key, sign = ("score", 1) if arguments.scoring else ("mean_absolute_error", -1)
+    order = np.argsort(results["rank_test_score"], kind="stable")
+    models = [{**results["params"][n], key: sign * results["mean_test_score"][n]} for n in order]
+    method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
+    measure = f"{method} {arguments.scoring or 'mean absolute error'}"
+    best = clone(model).set_params(**search.best_params_)
+    parameters, line = described(best, X)
+    result = {
+        **facts,
+        **parameters,
+        "by": arguments.by,
+        **({"folds": arguments.folds, "seed": arguments.seed} if arguments.by == "cv" else {}),
+        "measure": measure,
+        key: models[0][key],
+        "models": models,
+        "seconds": search.search_time_,
+    }
+    names = sorted(grid)
+    rows = [(*(each[name] for name in names), float(each[key])) for each in models[: arguments.top]]
+    sentence = f"Best of {len(models)} models by {measure}, {models[0][key]:.6g}: {line}"
+    lines = [*heading(facts, sentence), *table(rows, (*names, measure)), ""]
+    # 3) files and output
+    if arguments.save:
+        _save(best.fit(X, z), data, arguments)
+        result["model"] = arguments.save
+        lines += table([("saved", arguments.save)])
+    if arguments.output:
+        write_models(arguments.output, names, key, models)
+        result["output"] = arguments.output
+    show(result, arguments.json, [*lines, *table([("time", f"{search.search_time_:.2f} s")])])
+
+
+def predict_targets(arguments, model, rows):
+    """Return the predictions of a regression or a one-class model, facts, and a line on errors if any.
+
+    Labels of the file that are no numbers count as missing.
+    """
+    if arguments.probabilities:
+        raise ValueError(f"{arguments.model}: a {type(model).__name__} has no probabilities")
+    one_class = isinstance(model, OneClassSVM)
+    if arguments.decision_values and not one_class:
+        raise ValueError(f"{arguments.model}: a {type(model).__name__} has predictions, no decision values")
+    predicted = model.predict(rows.X)
+    beside = {"decision value": model.decision_function(rows.X)} if arguments.decision_values else {}
+    facts, lines = {}, []
+    if one_class:
+        n = int(np.count_nonzero(predicted < 0))
+        facts, lines = {"rejected": n}, [f"{n} of {predicted.size} rejected"]
+    elif rows.labels is not None:
+        words = [str(label) for label in rows.labels]
+        known = np.array([is_number(word) for word in words])
+        if known.any():
+            z = np.array([float(word) for word, is_known in zip(words, known, strict=True) if is_known])
+            values = _errors(z, predicted[known])
+            facts = {**_error_facts("test", values), "rows_with_label": int(known.sum())}
+            lines = [f"mean absolute error {values[0]:.6g}, r2 {values[2]:.6g} ({known.sum()} rows)"]
+    return predicted, beside, facts, lines

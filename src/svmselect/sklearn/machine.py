@@ -1,0 +1,165 @@
+"""Machines with one set of variables: what regressions and one-class models share as estimators."""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _num_features, check_is_fitted
+
+from svmselect.forks import cached_property
+from svmselect.gram import Gram
+from svmselect.gram.rows import measured_from
+from svmselect.kernels import Kernel, Linear
+from svmselect.sklearn.classifier import rows_to_predict
+from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of, values_at
+from svmselect.sklearn.one_vs_one import checked_weight
+from svmselect.sklearn.scoring import Scoring
+
+__all__ = ["LeftOutRows", "Machine"]
+
+
+@dataclass
+class _MachineTraining:
+    """The results of `fit` from which left-out values are computed; see `estimates.Training`.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix, shape (m, d)
+    kernel : Kernel
+    memory_mb : float
+    z : ndarray, shape (m,), or None
+        Targets; None of one class.
+    weight : ndarray, shape (m,)
+    solution : RegressionSolution or Solution
+    origin : ndarray, shape (d,), or None
+        See `Gram`.
+    """
+
+    X: np.ndarray | sparse.csr_array
+    kernel: Kernel | Precomputed
+    memory_mb: float
+    z: np.ndarray | None
+    weight: np.ndarray
+    solution: object
+    origin: np.ndarray | None
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The Gram matrix; that of `fit` is gone, with the memory of its columns."""
+        return gram_of(self.X, self.kernel, self.memory_mb, origin=self.origin)
+
+
+class LeftOutRows(BaseEstimator):
+    """A fitted estimator as scorers see it, each of whose answers is by the model without that row."""
+
+    values_needed = False
+
+    def __init__(self, X, values):
+        self.X, self.values = X, values
+        self.n_features_in_ = _num_features(X)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def values_of(self, X):
+        """Return the values, shape (n,), of the rows that the scorer was given."""
+        if X is not self.X:
+            raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
+        return self.values
+
+
+class Machine(BaseEstimator):
+    """A support vector machine with one set of variables and one threshold.
+
+    A subclass has ``solution_on(gram, z, weight, former)``, which returns the solution, if possible from that
+    of another model; `_formulation` and `_shared`, the parameter that a search goes along, and the one that
+    models of that way share; and `_on_demand`, the attributes that are computed on their first access.
+    """
+
+    _on_demand: tuple[str, ...] = ()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def __getstate__(self):
+        # support vectors are enough to predict
+        return {key: value for key, value in super().__getstate__().items() if key != "_training"}
+
+    def _check_fit(self, X):
+        """Raise an error for a bad parameter that no solver sees, or a sparse precomputed kernel."""
+        for name in ("shrinking", "verbose"):
+            if not isinstance(getattr(self, name), bool | np.bool_ | numbers.Integral):
+                raise ValueError(f"{name} must be a bool, got {getattr(self, name)!r}")
+        if self.kernel == "precomputed" and sparse.issparse(X):
+            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+
+    def _fit(self, X, z, sample_weight, origin=None):
+        """Train on checked rows and targets, measured from `origin`; return the solution."""
+        weight = checked_weight(sample_weight, X.shape[0])
+        if not weight.any():
+            raise ValueError("sample_weight must not be zero at every row")
+        # 1) the solution
+        kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
+        if isinstance(kernel, Precomputed) or kernel.stationary:
+            origin = None
+        gram = gram_of(X, kernel, self.cache_size, origin=origin)
+        solution = self.solution_on(gram, z, weight)
+        theta = self.variables_of(solution)
+        # 2) attributes
+        for name in self._on_demand:
+            self.__dict__.pop(name, None)
+        self._training = _MachineTraining(X, kernel, self.cache_size, z, weight, solution, origin)
+        support = np.flatnonzero(theta)
+        known = None if isinstance(kernel, Precomputed) else kernel
+        rows = np.empty((0, 0)) if known is None else X[support]
+        self._set_model(known, gram.origin, support, rows, theta[support], solution.b)
+        self.shape_fit_ = X.shape
+        self.fit_status_, self.n_iter_ = int(not solution.converged), solution.n_iter
+        return solution
+
+    def _set_model(self, kernel, origin, support, support_vectors, coef, b):
+        """Set the fitted attributes that predicting needs; a kernel of None is precomputed."""
+        self._kernel, self._origin, self._b = kernel, origin, b
+        self.support_, self.n_support_ = support.astype(np.int32), np.array([support.size], dtype=np.int32)
+        self.support_vectors_, self.dual_coef_ = support_vectors, coef[None]
+        at_zero = b
+        if isinstance(kernel, Linear) and origin is not None:
+            at_zero -= (self._weights() @ origin).item()
+        self.intercept_ = np.array([at_zero])
+
+    def _weights(self):
+        """Return the weight vector of a linear kernel, shape (1, d)."""
+        return self.dual_coef_ @ measured_from(self.support_vectors_, self._origin)
+
+    @property
+    def coef_(self):
+        """Coefficients of the features, of a linear kernel: shape (1, d)."""
+        check_is_fitted(self)
+        if not isinstance(self._kernel, Linear):
+            raise AttributeError(f"coef_ is for kernel='linear', got {self.kernel!r}")
+        return self._weights()
+
+    def _values(self, X):
+        """Compute the value of the model at each row, shape (n,)."""
+        check_is_fitted(self)
+        X = rows_to_predict(self, X)
+        if self._kernel is None:
+            return X[:, self.support_] @ self.dual_coef_[0] + self._b
+        if self.support_.size == 0:
+            return np.full(X.shape[0], self._b)
+        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
+        return values_at(X, self._kernel, support_vectors, self.dual_coef_)[:, 0] + self._b
+
+    def _score_of(self, scoring, left_out, right, y, sample_weight):
+        """Return scores of a `LeftOutRows`; `right` is one whose answers are right, for a rehearsal."""
+        scoring, given = Scoring(scoring), {}
+        if sample_weight is not None:
+            given["sample_weight"] = checked_weight(sample_weight, left_out.values.size)
+        scoring.rehearse(right, y, given)
+        scores = scoring(left_out, y, given)
+        return scores if scoring.several else scores["score"]

@@ -1,0 +1,364 @@
+"""The epsilon-SVR and the nu-SVR as scikit-learn estimators."""
+
+import numbers
+
+import numpy as np
+from sklearn.base import RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from svmselect.bounds import span_estimate_svr
+from svmselect.forks import cached_property
+from svmselect.kernels.panels import slices
+from svmselect.loo import leave_one_out_svr
+from svmselect.path import check_values
+from svmselect.sklearn.classifier import canonical, plain, rows_to_predict, step_limit, warn_not_converged
+from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.machine import LeftOutRows, Machine
+from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
+
+__all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
+
+BLOCK_VALUES = 2**22  # left-out predictions of new rows at once
+SPAN_TOL = 1e-10  # KKT gap of fits whose spans are taken, relative to the range of the targets
+
+
+def regression_rows(estimator, X, y):
+    """Return X as a float64 ndarray or canonical CSR matrix, a copy, and targets as float64."""
+    if plain(X, y) and y.dtype.kind in "fiu" and X.shape[0] > 0:
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        return np.array(X, order="C"), y.astype(np.float64)
+    X, z = validate_data(
+        estimator,
+        canonical(X),
+        y,
+        accept_sparse="csr",
+        dtype=np.float64,
+        order="C",
+        copy=True,
+        y_numeric=True,
+    )
+    return canonical(X), np.asarray(z, dtype=np.float64)
+
+
+class LeftOutRegression(RegressorMixin, LeftOutRows):
+    """A fitted regression as scorers see it; see `LeftOutRows`."""
+
+    def predict(self, X):
+        """Return the predictions, shape (n,)."""
+        return self.values_of(X)
+
+
+class Regressor(RegressorMixin, Machine):
+    """A support vector regression.
+
+    A subclass has ``left_out_on(gram, z, weight, solution, progress, models)``, which returns the left-out
+    predictions, and how many of them are not known to the tolerance. For the rest see `Machine`.
+    """
+
+    _on_demand: tuple[str, ...] = ("loo_predictions_", "_left_out_models")
+
+    def set_of(self, shared, value):
+        """Return an unfitted copy with values of `_shared` and `_formulation`."""
+        return clone(self).set_params(**{self._shared: shared, self._formulation: value})
+
+    @staticmethod
+    def variables_of(solution):
+        """Return the variables of a solution."""
+        return solution.theta
+
+    def fit(self, X, y, sample_weight=None):
+        """Train.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            See `SVC.fit`.
+        y : array_like, shape (m,)
+            Targets.
+        sample_weight : array_like, shape (m,), optional
+            Factors of C; 1 by default. A row of weight 0 is not trained on.
+
+        Returns
+        -------
+        self
+        """
+        self._check_fit(X)
+        self.epsilon_ = self._fit(*regression_rows(self, X, y), sample_weight).epsilon
+        warn_not_converged(self.fit_status_, self)
+        return self
+
+    def predict(self, X):
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            With ``kernel="precomputed"`` kernel values with the training rows, shape (n, m).
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        return self._values(X)
+
+    @cached_property
+    def loo_predictions_(self):
+        """The prediction of each row by the model trained without it, shape (m,)."""
+        return self._left_out(training_of(self, "loo_predictions_"))
+
+    @property
+    def loo_residuals_(self):
+        """Targets minus `loo_predictions_`, shape (m,)."""
+        return training_of(self, "loo_residuals_").z - self.loo_predictions_
+
+    @cached_property
+    def _left_out_models(self):
+        """Variables, shape (m, m), and thresholds, shape (m,), of the models without each row."""
+        training = training_of(self, "predict_interval")
+        models = np.zeros((training.z.size, training.z.size)), np.zeros(training.z.size)
+        self.__dict__["loo_predictions_"] = self._left_out(training, models=models)
+        return models
+
+    def _left_out(self, training, progress=None, models=None):
+        """Return the left-out predictions of the training rows."""
+        data = training.gram, training.z, training.weight, training.solution
+        predictions, n = self.left_out_on(*data, progress, models)
+        warn_not_converged(n, self)
+        return predictions
+
+    def leave_one_out(self, progress=None):
+        """Leave each training row out in turn; return `loo_predictions_`.
+
+        `progress` is called with the share of the work that is done.
+        """
+        report = progress and (lambda done, total: progress(done / total))
+        self.__dict__["loo_predictions_"] = self._left_out(training_of(self, "leave_one_out"), report)
+        return self.loo_predictions_
+
+    def loo_score(self, scoring, sample_weight=None):
+        """Compute a score of the left-out predictions.
+
+        Parameters
+        ----------
+        scoring : str, callable, list, tuple, set or dict
+            As for `LOOSearchCV`, such as "neg_mean_absolute_error".
+        sample_weight : array_like, shape (m,), optional
+            Weights of the rows in the score.
+
+        Returns
+        -------
+        float or dict from str to float
+            A dict for several scores.
+        """
+        training = training_of(self, "loo_score")
+        right, left_out = (LeftOutRegression(training.X, v) for v in (training.z, self.loo_predictions_))
+        return self._score_of(scoring, left_out, right, training.z, sample_weight)
+
+    def predict_interval(self, X, alpha=0.1):
+        """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `predict`.
+        alpha : float
+            In (0, 1). If rows are exchangeable, an interval has the target of a new row with probability
+            ``1 - 2 alpha`` at least, and usually about ``1 - alpha``.
+
+        Returns
+        -------
+        ndarray, shape (n, 2)
+            Lower and upper ends; infinite where there are fewer than ``1 / alpha - 1`` training rows.
+
+        Notes
+        -----
+        The models without each row come from the paths of leave-one-out. They take ``8 m^2`` bytes.
+        """
+        if not (isinstance(alpha, numbers.Real) and 0 < alpha < 1):
+            raise ValueError(f"alpha must be a number in (0, 1), got {alpha!r}")
+        check_is_fitted(self)
+        X = rows_to_predict(self, X)
+        theta, b = self._left_out_models
+        training = training_of(self, "predict_interval")
+        rows = np.flatnonzero(training.weight > 0)
+        size, n = np.abs(self.loo_residuals_)[rows], rows.size
+        # the ends are the k-th largest of n values above, and the k-th least below
+        k = int(np.floor(alpha * (n + 1) * (1 + 1e-12)))
+        ends = np.tile([-np.inf, np.inf], (X.shape[0], 1))
+        if k == 0:
+            return ends
+        for part in slices(X.shape[0], max(1, BLOCK_VALUES // training.z.size)):
+            values = (
+                X[part] if self._kernel is None else training.gram.cross(X[part], np.arange(training.z.size))
+            )
+            predictions = values @ theta[rows].T + b[rows]
+            ends[part, 0] = np.partition(predictions - size, k - 1, axis=1)[:, k - 1]
+            ends[part, 1] = np.partition(predictions + size, n - k, axis=1)[:, n - k]
+        return ends
+
+
+class SVR(Regressor):
+    """Epsilon support vector regression that knows its left-out predictions.
+
+    Parameters and attributes are those of scikit-learn's SVR, and so is the model.
+
+    Parameters
+    ----------
+    kernel, degree, gamma, coef0, shrinking, cache_size, max_iter
+        See `SVC`.
+    tol : float
+        KKT gap at which training stops, in units of the targets. Left-out predictions do not depend on it.
+    C : float
+        Penalty of errors outside the tube, > 0.
+    epsilon : float
+        Half the width of the tube in which errors do not count, >= 0.
+    verbose : bool
+        A parameter of scikit-learn's SVR that changes nothing.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, fit_status_, n_iter_, shape_fit_, \
+    n_features_in_, feature_names_in_
+        As in scikit-learn's SVR.
+    epsilon_ : float
+        The epsilon of the model.
+    loo_predictions_ : ndarray, shape (m,)
+        The prediction of each row by the model trained without it, exact up to round-off. It is computed on
+        its first access.
+    loo_residuals_ : ndarray, shape (m,)
+        Targets minus `loo_predictions_`.
+    span_estimate_ : float
+        The mean absolute left-out residual as the spans of one fit estimate it; see `span_estimate_svr`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from svmselect.sklearn import SVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SVR(C=100, epsilon=10).fit(X, y)
+    >>> round(model.loo_score("neg_mean_absolute_error"), 1)
+    -43.8
+    >>> model.predict_interval(X[:2], alpha=0.1).round()
+    array([[134., 326.],
+           [-20., 172.]])
+    """
+
+    _formulation, _shared = "C", "epsilon"
+    _on_demand = (*Regressor._on_demand, "span_estimate_")
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=2048,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
+        self.tol, self.C, self.epsilon, self.shrinking = tol, C, epsilon, shrinking
+        self.cache_size, self.verbose, self.max_iter = cache_size, verbose, max_iter
+
+    def solution_on(self, gram, z, weight, former=None):
+        """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
+        (C,) = check_values([self.C], "C")
+        start = None if former is None else moved_to_bounds(former, C * weight)
+        limit = step_limit(self.max_iter)
+        return solve_svr(gram, z, C * weight, self.epsilon, tol=self.tol, start=start, max_iter=limit)
+
+    @cached_property
+    def span_estimate_(self):
+        """The mean absolute left-out residual as the spans of one fit estimate it."""
+        training = training_of(self, "span_estimate_")
+        gram, z, fitted = training.gram, training.z, training.solution
+        tol = max(SPAN_TOL * np.ptp(z), np.finfo(float).tiny)
+        solution = solve_svr(gram, z, fitted.C, self.epsilon, tol=tol, start=fitted.theta)
+        return span_estimate_svr(gram, z, solution).mean_absolute_error
+
+    def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
+        """Return the left-out predictions on a Gram matrix; see `Regressor`."""
+        limit, start = step_limit(self.max_iter), solution.theta
+        loo = leave_one_out_svr(
+            gram, z, solution.C, self.epsilon, start=start, max_iter=limit, progress=progress, models=models
+        )
+        return loo.predictions, loo.n_not_converged
+
+
+class NuSVR(Regressor):
+    """Nu support vector regression: epsilon follows from the share of rows outside the tube.
+
+    Parameters
+    ----------
+    nu : float
+        In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of rows outside
+        the tube.
+    C, kernel, degree, gamma, coef0, shrinking, tol, cache_size, verbose, max_iter
+        See `SVR`.
+
+    Attributes
+    ----------
+    loo_predictions_, loo_residuals_
+        See `SVR`; computed by training without each row to `tol`, since epsilon is another without it.
+    support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, epsilon_, fit_status_, n_iter_, \
+    shape_fit_, n_features_in_, feature_names_in_
+        See `SVR`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from svmselect.sklearn import NuSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = NuSVR(nu=0.5, C=100).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.66
+    """
+
+    _formulation, _shared = "nu", "C"
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        shrinking=True,
+        tol=1e-3,
+        cache_size=2048,
+        verbose=False,
+        max_iter=-1,
+    ):
+        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
+        self.coef0, self.shrinking, self.tol, self.cache_size = coef0, shrinking, tol, cache_size
+        self.verbose, self.max_iter = verbose, max_iter
+
+    def solution_on(self, gram, z, weight, former=None):
+        """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
+        (C,) = check_values([self.C], "C")
+        return solve_nusvr(gram, z, C * weight, self.nu, tol=self.tol, max_iter=step_limit(self.max_iter))
+
+    def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
+        """Return the left-out predictions on a Gram matrix, by training without each row; see `Regressor`."""
+        gram.compute()
+        predictions, n_not_converged = solution.prediction.copy(), 0
+        for r in range(z.size):
+            left, without = solution, weight.copy()
+            if weight[r] > 0:
+                without[r] = 0
+                left = self.solution_on(gram, z, without)
+                n_not_converged += not left.converged
+            predictions[r] = left.prediction[r]
+            if models is not None:
+                models[0][r], models[1][r] = left.theta, left.b
+            if progress is not None:
+                progress(r + 1, z.size)
+        return predictions, n_not_converged

@@ -1,0 +1,238 @@
+"""Predictions of left-out rows of a regression, each along its path from the solution of all rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from svmselect.forks import cached_property
+from svmselect.kernels.panels import BLOCK_ROWS, slices
+from svmselect.solver._state import midpoint
+from svmselect.solver.feasible import SNAP
+from svmselect.unlearning._certify import round_off, rows_of
+from svmselect.unlearning._paths import PointPaths
+from svmselect.unlearning.folds import FoldEnds, FoldStart
+from svmselect.unlearning.points import PointStart
+from svmselect.unlearning.tableau import Tableau
+
+# The end of a path may have this KKT gap, or GAPS times that of the solution: others are solved anew.
+GAP, GAPS = 1e-11, 10
+
+__all__ = ["RegressionFolds", "unlearn_rows"]
+
+
+def _conditions(theta, g, C, side, tube, slack, noise):
+    """Compute gap, round-off and threshold of some solutions of a regression.
+
+    Parameters
+    ----------
+    theta, g : ndarray, shape (n, m)
+        The variables, and ``K theta - p`` with p of `side`, up to a constant.
+    C : ndarray, shape (n, m)
+        Upper bounds; 0 for rows that are left out.
+    side : ndarray, shape (m,)
+        1.0 where p is ``z - epsilon``, -1.0 where it is ``z + epsilon``.
+    tube : float
+        ``2 epsilon``.
+    slack : ndarray, shape (m,)
+        Variables this close to a bound, or to 0, are on it; 0 without a tube.
+    noise : ndarray, shape (n, m)
+        Round-off of g.
+
+    Returns
+    -------
+    gap, rounding, level : ndarray, shape (n,)
+        M+ - M-, below 0 where no pair violates; by how much round-off may have made it too small; and the
+        level of g at in-bound rows, or the midpoint without any.
+    """
+    positive = g + np.where(side > 0, 0, tube)
+    negative = positive - tube
+    # on which side each variable grows and shrinks; with epsilon = 0 there is one side
+    grows, shrinks = theta < C - slack, theta > slack - C
+    up, low = np.where(theta < -slack, negative, positive), np.where(theta > slack, positive, negative)
+    inside = grows & shrinks & ((np.abs(theta) > slack) if tube > 0 else True)
+    least, most = np.where(grows, up, np.inf).min(axis=1), np.where(shrinks, low, -np.inf).max(axis=1)
+    lowest = np.where(grows, up - noise, np.inf).min(axis=1)
+    highest = np.where(shrinks, low + noise, -np.inf).max(axis=1)
+    count = inside.sum(axis=1)
+    level = np.where(inside, np.where(theta > 0, positive, negative), 0).sum(axis=1) / np.maximum(count, 1)
+    for k in np.flatnonzero(count == 0):
+        level[k] = midpoint(least[k], most[k])
+    gap = most - least
+    with np.errstate(invalid="ignore"):
+        return gap, np.where(np.isfinite(gap), highest - lowest - gap, 0), level
+
+
+class _RegressionStart(PointStart):
+    """The solution of a regression at which the paths of all rows start; see `PointStart`.
+
+    Parameters
+    ----------
+    tableau, theta, g, lo, hi, gap, p
+        See `PointStart`; bounds and p are those of the side of each row.
+    tube : float
+        ``2 epsilon``.
+    models : ndarray, shape (m, m), optional
+        Filled with the variables at the end of each row's path.
+    """
+
+    def __init__(self, tableau, theta, g, lo, hi, gap, p, tube, models=None):
+        side = np.where(hi > 0, 1.0, -1.0) if tube > 0 else np.where(theta < 0, -1.0, 1.0)
+        super().__init__(tableau, side, theta, g, lo, hi, gap, 1.0, p)
+        self.largest_gap = max(GAP, GAPS * gap)
+        self.tube, self.C = tube, np.maximum(self.hi, -self.lo)
+        self.gaps, self.models = np.full(theta.size, np.nan), models
+
+    @cached_property
+    def paths(self):
+        """Return the paths from this solution; see `PointStart.paths`."""
+        paths = PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        if self.tube > 0:
+            paths.open_tube(self.tube)
+        return paths
+
+    def conditions(self, points, bounds_left):
+        """Compute gap, round-off, threshold and widths of the ends of paths, whose widths are not needed."""
+        n, number = points.size, np.arange(points.size)
+        theta, g = self.ends.theta[:n], self.ends.g[:n]
+        C = np.tile(self.C, (n, 1))
+        C[number, points] = bounds_left
+        slack = 10 * np.asarray(self.paths.theta_slack)
+        noise = round_off(theta, self.tableau.diagonal, 1.0)
+        gap, rounding, level = _conditions(theta, g, C, self.y, self.tube, slack, noise)
+        rows = self.tableau.order[points]
+        self.gaps[rows] = np.maximum(gap, 0) + rounding
+        if self.models is not None:
+            self.models[np.ix_(rows, self.tableau.order)] = theta
+        return gap, rounding, -level, np.zeros(n)
+
+
+def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
+    """Return predictions of left-out rows, each by its path from the solution of all rows.
+
+    Parameters
+    ----------
+    full : Dual
+        The solved problem with all rows, in units in which its targets are about 1 in size.
+    epsilon : float
+    points : ndarray of intp, shape (n,)
+        Support vectors.
+    bounds_left : ndarray, shape (n,)
+        The bound of ``|theta_r|`` when one row goes; see `unlearn_points`.
+    progress : callable or None
+        Called with the number of rows decided since the last call.
+    models : (ndarray of shape (m, m), ndarray of shape (m,)), optional
+        Filled with variables and thresholds of the models without each row.
+
+    Returns
+    -------
+    prediction : ndarray, shape (n,)
+        Predictions without the row, in the units of the problem.
+    outcome : ndarray of intp, shape (n,)
+        `Outcome.REACHED` where the Gram matrix confirms the end of the path, else `Outcome.UNDECIDED`.
+    gap : ndarray, shape (n,)
+        The largest KKT gap that the end may have, given its round-off.
+    """
+    theta, f, lo, hi = full.arrays()
+    p, tube = full.linear_term(), 2 * epsilon
+    gap = max(full.gap_now(), 0.0)
+    prediction, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
+    gaps = np.zeros(points.size)
+    inbound = np.flatnonzero((lo < theta) & (theta < hi))
+    if inbound.size:
+        starts = [(inbound, full.state()[2], np.arange(points.size), (f, lo, hi, p))]
+    else:
+        # Without in-bound rows b is an interval, and S is a row that may take over; see `unlearn_points`.
+        starts = []
+        for sign in (-1, 1):
+            places = np.flatnonzero(np.sign(theta[points]) == sign)
+            if places.size:
+                first, sides = _first_to_follow(sign, theta, f, lo, hi, p, tube)
+                starts.append((np.array([first]), -sides[0][first], places, sides))
+    for members, b, places, (f_of_side, lo_of_side, hi_of_side, p_of_side) in starts:
+        tableau = Tableau(full.gram, members)
+        g = f_of_side + b
+        start = _RegressionStart(
+            tableau, theta, g, lo_of_side, hi_of_side, gap, p_of_side, tube, models and models[0]
+        )
+        prediction[places], outcome[places] = start.decide(
+            points[places], bounds_left[places], progress, False
+        )
+        gaps[places] = start.gaps[points[places]]
+    if models is not None:
+        everything = np.arange(theta.size)
+        for part in slices(points.size, BLOCK_ROWS):
+            rows = points[part]
+            # b = prediction - K theta
+            sums = np.einsum("ij,ij->i", models[0][rows], rows_of(full.gram, rows, everything))
+            models[1][rows] = prediction[part] - sums
+    return prediction, outcome, gaps
+
+
+class RegressionFolds:
+    """The solution of all rows of a regression, from which paths lead to the solutions without some of them.
+
+    Parameters
+    ----------
+    full : Dual
+        The solved problem with all rows, in units in which its targets are about 1 in size, with in-bound
+        rows.
+    epsilon : float
+    """
+
+    def __init__(self, full, epsilon):
+        theta, f, lo, hi = full.arrays()
+        self.gram, self.tube, self.theta, self.f = full.gram, 2 * epsilon, theta, f
+        self.p, self.C, self.side = full.linear_term(), np.maximum(hi, -lo), np.where(hi > 0, 1.0, -1.0)
+        if epsilon == 0:
+            self.side[:] = 1.0
+        self.drift = full.known()[2]
+        inbound = np.flatnonzero((lo < theta) & (theta < hi))
+        self.start = FoldStart(self.gram, inbound, theta, f, full.state()[2], lo, hi, self.tube)
+
+    def unlearn_folds(self, sets, tol):
+        """Compute the solutions without each of some sets of rows.
+
+        Parameters
+        ----------
+        sets : list of ndarray of intp
+        tol : float
+
+        Returns
+        -------
+        prediction : ndarray, shape (n, m)
+            Predictions of all rows at the ends of paths.
+        optimal : ndarray of bool, shape (n,)
+            Whether the solution has converged to `tol`; see `Solution.converged`.
+        """
+        n, m = len(sets), self.theta.size
+        theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
+        ends = FoldEnds(theta, f, *np.zeros((3, n)), np.ones(n, dtype=bool), np.zeros(n, dtype=np.intp))
+        C = np.tile(self.C, (n, 1))
+        for j, rows in enumerate(sets):
+            ends.theta[j, rows] = C[j, rows] = 0
+        going = np.flatnonzero((ends.theta != self.theta).any(axis=1))
+        if going.size:
+            self.start.leave([sets[j] for j in going], going, ends)
+        slack = np.full(m, SNAP * np.abs(ends.theta).max(initial=0))
+        noise = round_off(ends.theta, self.gram.diagonal, 1.0) + self.drift
+        gap, rounding, level = _conditions(ends.theta, ends.f, C, self.side, self.tube, slack, noise)
+        ends.gap[:], ends.noise[:] = np.maximum(gap, 0), rounding
+        return ends.f + self.p - level[:, None], ends.optimal(tol)
+
+
+def _first_to_follow(sign, theta, f, lo, hi, p, tube):
+    """Return the row that first takes over from one of this sign, and f, lo, hi and p with it on that side.
+
+    A variable at 0 may be on the other side, to which it can turn.
+    """
+    can_follow = theta < hi if sign > 0 else theta > lo
+    turns = (theta == 0) & (lo < hi) & ~can_follow
+    value = np.where(can_follow, sign * f, np.where(turns, sign * f + tube, np.inf))
+    first = int(value.argmin())
+    f, lo, hi, p = f.copy(), lo.copy(), hi.copy(), p.copy()
+    if turns[first]:
+        # p = z - side * epsilon
+        lo[first], hi[first] = -hi[first], -lo[first]
+        f[first] += sign * tube
+        p[first] -= sign * tube
+    return first, (f, lo, hi, p)
