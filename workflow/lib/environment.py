@@ -1,4 +1,4 @@
-"""Where rows come from: the installed library, the commit and the processor; and the environment of jobs."""
+"""The origin of rows (the installed library, the commit and the processor), and the environment of jobs."""
 
 import os
 import platform

@@ -31,7 +31,7 @@ def plan(config, registry):
     settings = {**{key: section[key] for key in ("tol", "max_iter", "seed")}, "timing": config["timing"]}
     without_limit = {key: value for key, value in settings.items() if key != "max_iter"}
 
-    # cells of the choice, the path, the variants, LIBSVM and unlearning
+    # 1) cells of the choice, the path and the variants
     choice_cells = {
         name: Cell(name, {"settings": CHOSEN}, mem_mb=SMALL_MB, minutes=120)
         for name in _with_choice(datasets, along_C)
@@ -41,28 +41,12 @@ def plan(config, registry):
         name: Cell(name, {"settings": CHOSEN}, path, mem_mb=SMALL_MB, minutes=120, beyond=True)
         for name in along_C["datasets"]
     }
-    variant_cells = {
-        name: Cell(
-            name,
-            {"settings": PUBLISHED},
-            {
-                "k": str(section["variants"]["k"]),
-                "model": _model(datasets[name]),
-                "seedings": entry["seedings"],
-            },
-            {"dtype": datasets[name]["dtype"], **{key: entry[key] for key in ("stratified", "unstratified")}},
-            _whole_matrix_mb(
-                datasets[name], registry[name].rows, entry["seedings"], section["variants"]["k"]
-            ),
-            120,
-            beyond=True,
-        )
-        for name, entry in variants.items()
-    }
+    variant_cells = _variant_cells(variants, section["variants"]["k"], datasets, registry)
     choice_grid = {
         **{key: choice[key] for key in ("rows", "folds")},
         **{key: grid(choice[key]) for key in ("C", "gamma")},
     }
+    # 2) cells of seeds, with and without a cache, of LIBSVM and of unlearning
     seeded = {
         stage: _cells(stage, datasets, registry, minutes)
         for stage, minutes in {"seeds": 720, "cached": 360, "libsvm": 360, "unlearn": 240}.items()
@@ -82,7 +66,7 @@ def plan(config, registry):
         unlearned[f"{folder}/unlearn-{k}"] = replace(cell, settings=settings_of)
     budget_s = sampled["libsvm_budget"] if sampled else section["libsvm_budget"]
     with_cache = {**settings, "rounds": section["cached"]["rounds"]}
-    # the runs of all stages
+    # 3) the runs of all stages
     libsvm_settings = {**without_limit, "budget_s": budget_s}
     path_settings = {**settings, "rows": along_C["rows"]}
     schema, after = "CV_ROWS", ("choice",)
@@ -96,23 +80,8 @@ def plan(config, registry):
         # how folds are drawn
         Run("variants", "variants.run_variants", schema, variant_cells, settings, "variants"),
     ]
-    planned_cells = {f"{run.stage}/{name}" for run in runs for name in run.cells}
-    runs = [
-        replace(
-            run,
-            cells={name: cell for name, cell in run.cells.items() if f"{run.stage}/{name}" not in left_out},
-        )
-        for run in runs
-    ]
-    # data sets that the configuration leaves out have no cells that could be known
-    known = {*registry} - {*datasets}
-    check_names(
-        "wen2017.sample.without",
-        [name for name in left_out if known.isdisjoint(name.split("/"))],
-        planned_cells,
-    )
     return Plan(
-        runs,
+        _without(runs, left_out, {*registry} - {*datasets}),
         list(datasets),
         facts={
             "features": {dataset: registry[dataset].features for dataset in datasets},
@@ -120,6 +89,33 @@ def plan(config, registry):
             "along_C_data": ", ".join(map(dataset_in_words, along_C["datasets"])),
         },
     )
+
+
+def _variant_cells(variants, k, datasets, registry):
+    """Return the cells of the variants of folds and seeds, by data set."""
+    cells = {}
+    for name, entry in variants.items():
+        arguments = {"k": str(k), "model": _model(datasets[name]), "seedings": entry["seedings"]}
+        numbers = {key: entry[key] for key in ("stratified", "unstratified")}
+        settings = {"dtype": datasets[name]["dtype"], **numbers}
+        mem_mb = _whole_matrix_mb(datasets[name], registry[name].rows, entry["seedings"], k)
+        cells[name] = Cell(name, {"settings": PUBLISHED}, arguments, settings, mem_mb, 120, beyond=True)
+    return cells
+
+
+def _without(runs, left_out, unused):
+    """Return the runs without the cells that `left_out` names as stage/cell; a `ValueError` is raised for a
+    name of none of them, unless it is of a data set that is unused here."""
+    planned = {f"{run.stage}/{name}" for run in runs for name in run.cells}
+    known = [name for name in left_out if unused.isdisjoint(name.split("/"))]
+    check_names("wen2017.sample.without", known, planned)
+    return [
+        replace(
+            run,
+            cells={name: cell for name, cell in run.cells.items() if f"{run.stage}/{name}" not in left_out},
+        )
+        for run in runs
+    ]
 
 
 def _cells(stage, datasets, registry, minutes):
