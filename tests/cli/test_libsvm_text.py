@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_iris
 
 from svmselect.cli import libsvm_text
-from svmselect.cli.libsvm_text import MOST_PLAIN, _any_rows, _plain_rows
+from svmselect.cli.libsvm_text import MOST_PLAIN, any_rows, plain_rows
 from svmselect.cli.read import read
 from svmselect.sklearn import SVC, load_model
 
@@ -81,10 +81,10 @@ def texts(draw):
 @settings(max_examples=400, deadline=None)
 @given(texts())
 def test_plain_text_is_read_as_by_scikit_learn(text):
-    plain = _plain_rows(text)
+    plain = plain_rows(text)
     if plain is None:
         return
-    (X, labels), (theirs, their_labels) = plain, _any_rows(text)
+    (X, labels), (theirs, their_labels) = plain, any_rows(text)
     assert X.shape == theirs.shape
     for name in ("data", "indices", "indptr"):
         np.testing.assert_array_equal(getattr(X, name), getattr(theirs, name))
@@ -92,7 +92,7 @@ def test_plain_text_is_read_as_by_scikit_learn(text):
 
 
 def test_lines_that_are_not_plain_or_wrong_are_left_to_scikit_learn(monkeypatch):
-    assert _plain_rows("# 1\n1 1:2 3:4\r\n\n-1\n+2e1\t2:.5 \n")[0].nnz == 3
+    assert plain_rows("# 1\n1 1:2 3:4\r\n\n-1\n+2e1\t2:.5 \n")[0].nnz == 3
     for line in (
         "1 2:1 1:1",
         "1 1:1 1:1",
@@ -103,10 +103,10 @@ def test_lines_that_are_not_plain_or_wrong_are_left_to_scikit_learn(monkeypatch)
         "1 1:nan",
         "1 -1:1",
     ):
-        assert _plain_rows(f"1 1:2 3:4\n{line}\n") is None
-    assert _plain_rows("1 1:2\n" * (MOST_PLAIN // 6 + 1)) is None
+        assert plain_rows(f"1 1:2 3:4\n{line}\n") is None
+    assert plain_rows("1 1:2\n" * (MOST_PLAIN // 6 + 1)) is None
     monkeypatch.setattr(libsvm_text, "MOST_PLAIN", 0)
-    assert _plain_rows("1 1:2\n") is None
+    assert plain_rows("1 1:2\n") is None
 
 
 def test_what_scikit_learn_writes_by_default_is_read(run):

@@ -10,7 +10,7 @@ import scipy.sparse
 from svmselect.cli.csv_table import SAMPLE, is_number
 from svmselect.csr import as_csr
 
-__all__ = ["check_no_variant", "is_libsvm", "libsvm_rows"]
+__all__ = ["any_rows", "check_no_variant", "is_libsvm", "libsvm_rows", "plain_rows"]
 
 LABEL = r"[^\s,;:#]+(\s+qid:[0-9]+)?"
 BARE = re.compile(rf"{LABEL}\s*(#.*)?")
@@ -79,7 +79,7 @@ def libsvm_rows(path, text, zero_based=None):
     """
     lowest = 1 if zero_based is False else 0
     try:
-        X, labels = _plain_rows(text) or _any_rows(text)
+        X, labels = plain_rows(text) or any_rows(text)
         X = as_csr(X)
     except Exception as error:  # the reader has no one kind of error for malformed text
         fault = _fault(text, lowest)
@@ -102,14 +102,14 @@ def libsvm_rows(path, text, zero_based=None):
     return X, labels, zero_based
 
 
-def _any_rows(text):
+def any_rows(text):
     """Return the matrix and the labels of LIBSVM text, features from 0, by scikit-learn's reader."""
     from sklearn.datasets import load_svmlight_file  # here, because it takes two seconds to import
 
     return load_svmlight_file(io.BytesIO(text.encode()), dtype=np.float64, zero_based=True)
 
 
-def _plain_rows(text):
+def plain_rows(text):
     """Return the matrix and the labels of short LIBSVM text; None where it is long, not plain or wrong."""
     if len(text) > MOST_PLAIN:
         return None

@@ -16,8 +16,8 @@ cdef extern from "kernels/_panels.h" nogil:
     const Py_ssize_t PANELS_WIDTH
     void panels_sparse_product(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *,
                                const void *, Py_ssize_t, void *)
-    void panels_overlaps(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *, const Py_ssize_t *,
-                         const int32_t *, const void *, Py_ssize_t, void *)
+    void panels_overlaps(int, Py_ssize_t, const Py_ssize_t *, const void *, const int32_t *,
+                         const Py_ssize_t *, const int32_t *, const void *, Py_ssize_t, void *)
     void panels_transpose(int, Py_ssize_t, Py_ssize_t, const void *, Py_ssize_t, void *, Py_ssize_t)
 
 cdef enum:
