@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 from slow import slow
 
-from svmselect import RBF, Gram, Linear, solve_csvc, solve_path, svm
+from svmselect import RBF, Gram, Linear, solve_csvc, solve_path
 from svmselect.gram import values as gram_values
 from svmselect.solver import _blocked, blocks
 
@@ -138,12 +138,12 @@ def from_400_rows(monkeypatch):
         monkeypatch.setattr(blocks, name, getattr(blocks, name) // 10)
     used = []
 
-    class Blocked(svm.BlockedDual):
+    class Blocked(blocks.BlockedDual):
         def boxes(self, *arguments):
             used.append((self.size, self.most_inbound))
             super().boxes(*arguments)
 
-    monkeypatch.setattr(svm, "BlockedDual", Blocked)
+    monkeypatch.setattr(blocks, "BlockedDual", Blocked)
     return used
 
 

@@ -196,12 +196,12 @@ def test_the_ends_of_paths_are_borne_out_and_wrong_ones_are_not(stop):
         room, left = ends.reach[going], ends.remaining[going]
         margin = (start.y[points] * decision)[going]
         most = (margin * (room - left) - 0.5 * c * room**2 - np.abs(slope) * room) / width[going]
-        start.gap, conditions = 1e6, start.conditions
+        start.largest_gap, conditions = 1e6, start.conditions
         for share in (0.999, 1.001):
             gap[going] = share * most
             start.conditions = lambda *_: (gap, 0 * noise, b, width)
             assert (start.check_ends(points, retained)[1][going] == (share < 1)).all()
-        start.gap, start.conditions = 0.0, conditions
+        start.largest_gap, start.conditions = 0.0, conditions
         # a claim that goes further than the boxes, or than the margin lasts
         again()
         ends.reach[going] *= 1e3
