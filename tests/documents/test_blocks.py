@@ -74,18 +74,15 @@ def test_make_knows_what_to_do(words):
     assert done.stdout
 
 
-# those that draw from the committed rows, or compute cells again, and the others
-VERIFYING = [words for words in words_of("snakemake") if "verify" in words]
+# those that draw from the committed rows, and the others
 DRAWN = [
     words
     for words in words_of("snakemake")
-    if {"profiles/paper", "config/paper.yaml"} & {*words}
-    and "compute=true" not in words
-    and words not in VERIFYING
+    if {"profiles/paper", "config/paper.yaml"} & {*words} and "compute=true" not in words
 ]
 # no object store is here
 STORED = [words for words in words_of("snakemake") if "--default-storage-prefix" in words]
-PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *VERIFYING, *STORED]]
+PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *STORED]]
 
 
 @pytest.mark.slow
@@ -125,14 +122,6 @@ def on_small_data(words):
         return (*words, "--configfile", small)
     after = words.index("--configfile") + 2
     return (*words[:after], small, *words[after:])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", VERIFYING, ids=" ".join)
-def test_snakemake_plans_to_compute_cells_again(words, tmp_path):
-    done = Checkout(tmp_path).snakemake("--dry-run", *on_small_data(words))
-    assert done.returncode == 0, done.stderr
-    assert "verify" in done.stdout and "results/small/franc2008/again/" in done.stdout
 
 
 ON_DATA = [words for words in words_of("python") if words[0] == "workflow/datasets.py"]

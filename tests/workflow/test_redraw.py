@@ -241,22 +241,24 @@ def test_the_scorecard_is_sorted_by_any_column(redrawn, browser):
     clone, _ = redrawn
     figures = scorecard_rows(clone).set_index("id")
     browser.open(clone / "results/paper/report.html", DESKTOP)
-    heads = browser.value(
-        "[...document.querySelectorAll('.filtered thead th')].map(head => head.textContent)"
-    )
-    click = "document.querySelectorAll('.filtered thead [role=button]')[%d].click()"
+    # the exhibit with the most figures
+    largest = "[...document.querySelectorAll('.filtered')].sort((a, b) => b.rows.length - a.rows.length)[0]"
+    heads = browser.value(f"[...{largest}.tHead.rows[0].cells].map(head => head.textContent)")
+    rows = f"[...{largest}.tBodies[0].rows].map(row => row.id)"
+    click = largest + ".tHead.querySelectorAll('[role=button]')[%d].click()"
     column = heads.index("Published")
     orders = []
     for _ in range(2):
         browser.value(click % column)
-        orders.append(browser.value(SHOWN))
+        orders.append(browser.value(rows))
     entry = pd.to_numeric(figures.loc[figures["published_relative"] == "", "value"], errors="coerce").dropna()
     for order, rising in zip(orders, (True, False), strict=True):
         values = entry[[row for row in order if row in entry.index]]
+        assert values.nunique() > 10
         assert values.is_monotonic_increasing if rising else values.is_monotonic_decreasing
     browser.value(click % heads.index("State"))
-    states = list(figures.loc[browser.value(SHOWN), "state"])
-    assert states == sorted(states) and len(set(states)) > 2
+    states = list(figures.loc[browser.value(rows), "state"])
+    assert states == sorted(states) and len(set(states)) > 1
 
 
 def test_a_row_leads_to_what_made_it(redrawn, browser):
@@ -274,8 +276,9 @@ def test_a_row_leads_to_what_made_it(redrawn, browser):
             break
         time.sleep(0.1)
     opened, file, command, *rest = browser.value(shown)
-    assert opened and file.startswith("results/paper/wen2017/table1") and command.endswith(file)
+    assert opened and file.startswith("wen2017/table1") and command.endswith(file)
     listing = [sys.executable, "-m", "snakemake", "--profile", "profiles/paper", "--list-rules"]
+    listing += ["--config", "compute=true"]
     known = subprocess.run(listing, cwd=clone, capture_output=True, text=True, check=True).stdout.split()
     named = next(entry for entry in rest if entry.startswith("wen2017_")).split(", ")
     assert named[-1] == "wen2017_make_exhibits" and len(named) > 1 and set(named) <= set(known)
