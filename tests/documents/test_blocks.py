@@ -74,26 +74,31 @@ def test_make_knows_what_to_do(words):
     assert done.stdout
 
 
-# those that draw from the committed rows, prepare data, or compute cells again, and the others
-DRAWN = [words for words in words_of("snakemake") if "profiles/paper" in words]
-PREPARING = [words for words in words_of("snakemake") if words[-1].startswith("resources/data/")]
+# those that draw from the committed rows, or compute cells again, and the others
 VERIFYING = [words for words in words_of("snakemake") if "verify" in words]
+DRAWN = [
+    words
+    for words in words_of("snakemake")
+    if {"profiles/paper", "config/paper.yaml"} & {*words}
+    and "compute=true" not in words
+    and words not in VERIFYING
+]
 # no object store is here
 STORED = [words for words in words_of("snakemake") if "--default-storage-prefix" in words]
-PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *PREPARING, *VERIFYING, *STORED]]
+PLANNED = [words for words in words_of("snakemake") if words not in [*DRAWN, *VERIFYING, *STORED]]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", DRAWN, ids=" ".join)
 def test_snakemake_draws_from_the_committed_rows(words, tmp_path):
-    """A dry run in a checkout that has the rows alone: no cell is computed, no data set asked for."""
-    for folder in ROOT.glob("results/paper/*/rows"):
-        (tmp_path / folder.relative_to(ROOT)).parent.mkdir(parents=True)
-        (tmp_path / folder.relative_to(ROOT)).symlink_to(folder)
+    """A dry run in a checkout that has the rows and their origin alone: no cell, no data set is asked for."""
+    for path in [*ROOT.glob("results/paper/*/rows"), ROOT / "results/paper/provenance.json"]:
+        (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path.relative_to(ROOT)).symlink_to(path)
     done = Checkout(tmp_path).snakemake("--dry-run", *words)
     assert done.returncode == 0, done.stderr
-    assert "_plot_" in done.stdout
-    assert not re.search(r"_run_|^rule (?:download|prepare)_data", done.stdout, flags=re.MULTILINE)
+    assert "_make_exhibits" in done.stdout
+    assert not re.search(r"/cells/|^rule (?:download|prepare)_data", done.stdout, flags=re.MULTILINE)
 
 
 @pytest.mark.slow
@@ -110,7 +115,7 @@ def test_snakemake_plans_what_is_asked_for(words, tmp_path):
     exports["PATH"] = f"{stand_in.parent}:{os.environ['PATH']}"
     done = Checkout(tmp_path / "checkout").snakemake("--dry-run", *on_small_data(words), **exports)
     assert done.returncode == 0, done.stderr
-    assert "franc2008_run_loo" in done.stdout
+    assert "franc2008_loo" in done.stdout
 
 
 def on_small_data(words):
@@ -145,19 +150,21 @@ def test_data_sets_are_listed_written_and_added(words, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "words", [words for words in words_of("python") if words not in ON_DATA], ids=" ".join
-)
-def test_a_cell_runs_without_snakemake(words, tmp_path):
-    """On the data that the command beside it prepares."""
-    checkout = Checkout(tmp_path)
-    for preparing in PREPARING:
-        done = checkout.snakemake(*preparing)
-        assert done.returncode == 0, done.stderr
-    environment = {**os.environ, "PYTHONPATH": "workflow"}
-    command = [sys.executable, *words]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+def test_a_cell_is_found_and_runs_without_snakemake(tmp_path):
+    """On a part of the demo that has the cell."""
+    checkout, franc = Checkout(tmp_path), "franc2008={datasets: [titanic-table], realisations: 1}"
+    rows = "results/demo/franc2008/rows/cells.parquet"
+    done = checkout.snakemake("--cores", "2", "--config", "papers=[franc2008]", franc, "--", rows)
     assert done.returncode == 0, done.stderr
-    shown = [line.split() for line in done.stdout.splitlines()[1:]]
+    environment = {**os.environ, "PYTHONPATH": "workflow"}
+    options = {"cwd": tmp_path, "env": environment, "capture_output": True, "text": True, "check": False}
+    find, compute = (
+        subprocess.run([sys.executable, *words], **options)
+        for words in words_of("python")
+        if words not in ON_DATA
+    )
+    assert find.returncode == compute.returncode == 0, find.stderr + compute.stderr
+    assert "'titanic-table/realisation-1/linear'" in find.stdout
+    shown = [line.split() for line in compute.stdout.splitlines()[1:]]
     assert {row[4] for row in shown} == {"unlearn", "standard", "proposed"}
     assert {row[-2] for row in shown} == {"ok"}

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.slow
 
 # built in seconds, without examples and the API
 PAGES = ("index", "reproduction/index", "reproduction/chapelle1999", "how_it_works", "command_line")
-EXTENSIONS = "command_help,dark,mathml,myst_parser,numpydoc,reproduction,sphinx.ext.autodoc"
+EXTENSIONS = "command_help,links,mathml,myst_parser,numpydoc,results,sphinx.ext.autodoc"
 LAPTOP, PHONE = (1280, 900), (390, 844)
 
 
@@ -19,7 +19,7 @@ LAPTOP, PHONE = (1280, 900), (390, 844)
 def site(tmp_path_factory):
     """A folder with these pages. Links to others are not there, which Sphinx says and which is no matter."""
     project = tmp_path_factory.mktemp("project")
-    generated = shutil.ignore_patterns("auto_examples", "dark", "generated", "reproduction", "__pycache__")
+    generated = shutil.ignore_patterns("auto_examples", "generated", "reproduction", "__pycache__")
     shutil.copytree(ROOT / "docs", project / "docs", ignore=generated)
     for path in ROOT.iterdir():
         if path.name not in ("docs", "build"):

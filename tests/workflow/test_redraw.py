@@ -41,7 +41,8 @@ def redraw(root, clone):
         if path.is_file() and path.suffix != ".parquet" and path.name not in KEPT:
             path.unlink()
     makefile = (clone / "Makefile").read_text()
-    arguments = re.search(r"snakemake (.*figures.*)\n", makefile).group(1).replace("$(CORES)", "2").split()
+    line = re.search(r"snakemake (.*figures.*)\n", makefile).group(1)
+    arguments = line.replace("$(CORES)", "2").replace("$(QUIET)", "--quiet rules").split()
     # nothing answers there
     nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY"), "http://127.0.0.1:9")
     environment = {**os.environ, **nowhere, "XDG_CACHE_HOME": str(clone.parent / "cache")}

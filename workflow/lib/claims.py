@@ -20,7 +20,7 @@ REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
 
 
 # how a number is related to its limit if the test holds
-RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "=": operator.eq}
+RELATIONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq}
 
 
 @dataclass(frozen=True)

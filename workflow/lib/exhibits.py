@@ -96,11 +96,16 @@ class Exhibit:
     def tidy_files(self):
         return [f"{self.stem(part)}.csv" for part in self.parts]
 
+    def files_of(self, part):
+        """Return the files of a part: the tidy rows first, then those for readers, Markdown and LaTeX or PDF
+        and SVG."""
+        suffixes = ("csv", "md", "tex") if self.kind == "table" else ("csv", "pdf", "svg")
+        return [f"{self.stem(part)}.{suffix}" for suffix in suffixes]
+
     @property
-    def drawn_files(self):
-        """The files for readers: Markdown and LaTeX of each part, or PDF and SVG."""
-        suffixes = ("md", "tex") if self.kind == "table" else ("pdf", "svg")
-        return [f"{self.stem(part)}.{suffix}" for part in self.parts for suffix in suffixes]
+    def shown_files(self):
+        """The files that a page shows: the tidy rows of a table, the picture of a figure."""
+        return self.tidy_files if self.kind == "table" else [f"{self.key}.svg"]
 
     @property
     def target(self):

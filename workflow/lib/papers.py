@@ -124,22 +124,17 @@ class Paper:
         return list(exhibit.stages) or self.plan.stages
 
     def exhibit_files(self):
-        """Return the files that are made from rows: name in the rule's output -> path."""
-        files = [file for exhibit in self.exhibits.values() for file in exhibit.tidy_files]
-        return self._paths([*files, *self._drawn("table")])
-
-    def plotted(self):
-        """Return the files that are plotted: name in the rule's output -> path."""
-        return self._paths(self._drawn("figure"))
+        """Return the files of its exhibits: name in the rule's output -> path."""
+        return self._paths(
+            file
+            for exhibit in self.exhibits.values()
+            for part in exhibit.parts
+            for file in exhibit.files_of(part)
+        )
 
     def decided(self):
         """Return the files that verdicts on claims are written to: name in the rule's output -> path."""
         return self._paths(("claims.csv", "claims_numbers.csv") if self.claims else ())
-
-    def _drawn(self, kind):
-        return [
-            file for exhibit in self.exhibits.values() if exhibit.kind == kind for file in exhibit.drawn_files
-        ]
 
     def _paths(self, files):
         return {output_name(file): f"{self.folder}/{file}" for file in files}
@@ -157,10 +152,6 @@ class Paper:
 
     def _rows(self, stages):
         return {f"rows_{stage}": self.gathered(stage) for stage in dict.fromkeys(stages)}
-
-    def tidy_of(self, exhibits):
-        """Return the tidy rows of some exhibits: name in a rule's input -> path."""
-        return self._paths([file for exhibit in exhibits for file in exhibit.tidy_files])
 
     def cell_files(self, run, names):
         """Return the files of some cells of a run."""
@@ -203,7 +194,7 @@ class Paper:
     def results(self):
         """Return the files that the paper's target asks for."""
         rows = [self.gathered(stage) for stage in self.plan.stages]
-        return [*rows, *self.exhibit_files().values(), *self.plotted().values(), *self.decided().values()]
+        return [*rows, *self.exhibit_files().values(), *self.decided().values()]
 
     def printed(self):
         """Return the CSV files of the exhibits whose numbers the paper prints."""
@@ -230,8 +221,8 @@ class Paper:
         for key, exhibit in self.exhibits.items():
             stages = self.stages_of(exhibit)
             names = [run.name for run in self.plan.runs if run.stage in stages]
-            last = ["make_exhibits", "plot_figures"] if exhibit.kind == "figure" else ["make_exhibits"]
-            places[key] = {"stages": stages, "rules": [f"{self.key}_{name}" for name in names + last]}
+            rules = [f"{self.key}_{name}" for name in (*names, "make_exhibits")]
+            places[key] = {"stages": stages, "rules": rules}
         return places
 
     @property

@@ -1,15 +1,18 @@
-# Two rules for each paper: from rows to tables, the CSV files of figures and the verdicts on its claims, and from the CSV files to
-# figures.
+# One rule for each paper: from rows to tables and figures, and the verdicts on its claims.
 
 
-def reported(paper, kind, files):
-    """Return files of a paper, by name. Those that show its exhibits of a kind are marked for Snakemake's own report."""
+def reported(paper):
+    """Return the files of a paper's exhibits, by name. The table or picture of each is marked for Snakemake's own report."""
+    files = paper.exhibit_files()
     for exhibit in paper.exhibits.values():
-        shown = exhibit.tidy_files if kind == "table" else [f"{exhibit.key}.svg"]
-        for name in map(output_name, shown if exhibit.kind == kind else []):
-            labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
+        labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
+        for name in map(output_name, exhibit.shown_files):
             files[name] = report(files[name], category=paper.name, labels=labels)
     return files
+
+
+# The modules of all papers that make exhibits.
+DRAWING = ("claims", "exhibits", "figures", "shown", "tables")
 
 
 for paper in PAPERS.values():
@@ -20,40 +23,18 @@ for paper in PAPERS.values():
         input:
             **paper.rows_of_exhibits(),
             **published_of(paper),
-            code=[*map(local, paper.modules), *modules("lib/exhibits", "lib/tables", "lib/claims")],
+            code=[*map(local, paper.modules), *modules(*(f"lib/{name}" for name in DRAWING))],
         output:
-            **reported(paper, "table", paper.exhibit_files()),
+            **reported(paper),
             **paper.decided(),
         log:
             f"<logs>/{paper.key}/make_exhibits.log",
-        group:
-            f"{paper.key}_exhibits"
         params:
             paper=paper.key,
             exhibits=list(paper.exhibits),
             claims=paper.claims.get("claims", {}),
             full_scale=config["preset"] == "paper",
             context=paper.context(config),
-        script:
-            "../scripts/make_exhibits.py"
-
-    rule:
-        name:
-            f"{paper.key}_plot_figures"
-        input:
-            **paper.tidy_of(paper.figures),
-            **published_of(paper),
-            code=[*map(local, paper.modules), *modules("lib/exhibits", "lib/figures", "lib/shown")],
-        output:
-            **reported(paper, "figure", paper.plotted()),
-        log:
-            f"<logs>/{paper.key}/plot_figures.log",
-        group:
-            f"{paper.key}_exhibits"
-        params:
-            paper=paper.key,
-            exhibits=[exhibit.key for exhibit in paper.figures],
-            context=paper.context(config),
             form=config["figures"],
         script:
-            "../scripts/plot_figures.py"
+            "../scripts/make_exhibits.py"

@@ -6,25 +6,8 @@ PRINTED = {name: paper for name, paper in SCORED.items() if paper.published}
 PRINTED_EXHIBITS = [(name, file) for name, paper in PRINTED.items() for file in paper.printed()]
 
 
-rule plot_scorecard:
-    input:
-        scorecard="<results>/scorecard.csv",
-        code=modules("lib/overview", "lib/figures", "lib/shown"),
-    output:
-        pdf="<results>/scorecard.pdf",
-        svg="<results>/scorecard.svg",
-        misses_pdf="<results>/misses.pdf",
-        misses_svg="<results>/misses.svg",
-    log:
-        "<logs>/plot_scorecard.log",
-    params:
-        papers={name: paper.name for name, paper in PRINTED.items()},
-        form=config["figures"],
-    script:
-        "../scripts/plot_scorecard.py"
-
-
 rule make_scorecard:
+    """Compare every published number with ours, count, and draw all results and the causes of misses."""
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
         claims=expand("<results>/{paper}/claims.csv", paper=SCORED),
@@ -32,13 +15,19 @@ rule make_scorecard:
         published=[local(paper.published) for paper in PRINTED.values()],
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
-        code=modules("lib/scorecard", "lib/tolerances", "lib/causes", "lib/claims"),
+        code=modules(
+            *(f"lib/{name}" for name in ("scorecard", "tolerances", "causes", "claims", "overview", "figures", "shown"))
+        ),
     output:
         csv="<results>/scorecard.csv",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         causes="<results>/scorecard_causes.csv",
         libraries="<results>/libraries.csv",
+        pdf="<results>/scorecard.pdf",
+        svg="<results>/scorecard.svg",
+        misses_pdf="<results>/misses.pdf",
+        misses_svg="<results>/misses.svg",
     log:
         "<logs>/make_scorecard.log",
     params:
@@ -47,5 +36,7 @@ rule make_scorecard:
         causes={name: paper.causes for name, paper in PRINTED.items()},
         causes_run={name: paper.causes_run for name, paper in PRINTED.items()},
         paper_of=[name for name, _ in PRINTED_EXHIBITS],
+        papers={name: paper.name for name, paper in PRINTED.items()},
+        form=config["figures"],
     script:
         "../scripts/make_scorecard.py"

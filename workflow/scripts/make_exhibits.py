@@ -1,4 +1,4 @@
-"""Make the exhibits of a paper from its rows: tidy CSV files, tables for readers, and the verdicts on its
+"""Make the exhibits of a paper from its rows: tidy CSV files, tables and figures, and the verdicts on its
 claims."""
 
 from dataclasses import replace
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lib.claims import claim_tests, decide
 from lib.exhibits import load_exhibits, read_context
+from lib.figures import save, use_form
 from lib.joblog import start_log
 from lib.papers import output_name
 from lib.rows import read_rows
@@ -18,21 +19,25 @@ exhibits = [load_exhibits(params.paper)[key] for key in params.exhibits]
 context = read_context(params.context)
 stages = dict.fromkeys(stage for exhibit in exhibits for stage in exhibit.stages)
 rows = {stage: read_rows([inputs[f"rows_{stage}"]]) for stage in stages}
+use_form(**params.form)
 
 
 def make_part(exhibit, part, earlier):
     """Write the files of a part of an exhibit, and return its tidy rows. `earlier` has those of the exhibits
     before it."""
-    stem, part_context = exhibit.stem(part), replace(context, part=part, exhibits=earlier)
-    csv = output[output_name(f"{stem}.csv")]
+    part_context = replace(context, part=part, exhibits=earlier)
+    csv, *drawn = (Path(output[output_name(file)]) for file in exhibit.files_of(part))
     write_tidy(csv, exhibit.module.tidy({stage: rows[stage] for stage in exhibit.stages}, part_context))
     tidy = read_tidy(csv)
-    if exhibit.kind == "table":
+    if exhibit.kind == "figure":
+        save(exhibit.module.figure(tidy, part_context), *drawn, exhibit.name, exhibit.alt)
+    else:
         table, title = exhibit.module.table(tidy, part_context), exhibit.title_of(part)
-        Path(output[output_name(f"{stem}.md")]).write_text(f"# {title}\n\n{table.markdown()}\n")
+        markdown, tex = drawn
+        markdown.write_text(f"# {title}\n\n{table.markdown()}\n")
         # LaTeX numbers its tables itself
         subject = title.partition(": ")[2]
-        Path(output[output_name(f"{stem}.tex")]).write_text(table.tex(subject[:1].upper() + subject[1:]))
+        tex.write_text(table.tex(subject[:1].upper() + subject[1:]))
     return tidy
 
 

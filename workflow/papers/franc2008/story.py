@@ -12,10 +12,14 @@ def values(results):
         and missed["setting"].unique().tolist() == ["rbf"],
         "german, ringnorm and titanic miss their leave-one-out error, with RBF alone",
     )
-    for claim in ("identical-errors", "breakdown", "time-falls", "efficiency-test"):
+    for claim in ("identical-errors", "time-falls", "efficiency-test"):
         check(results.claim(claim)["verdict"] == "reproduced", f"the claim {claim} holds")
     for claim in ("speedup-linear", "speedup-rbf"):
         check(results.claim(claim)["verdict"] != "reproduced", f"the claim {claim} does not hold")
+    numbers = results.csv("claims_numbers").query("claim == 'breakdown'")
+    fall = numbers["quantity"].str.startswith("fall of the solid curve")
+    check((numbers[fall]["holds"] == "no").all(), "the solid curve of Figure 1 does not fall")
+    check((numbers[~fall]["holds"] == "yes").all(), "the breakdown point lies between 0.001 and 0.1")
     for cause in ("eps_by_smo", "eps_with_rbf", "median_of_models", "zeroed_realisation"):
         results.shown(cause)
     slower = results.claim("never-slower")

@@ -15,7 +15,7 @@ from papers.sarafis2018.exhibits.selections import errors_of, same_pairs
 LIMITS = {
     "at_least_as_good": Limit(0.8, "Best is more than a majority: four sets of five."),
     "best_predictor": Limit(0.85, "12 of the paper's 14 sets."),
-    "empty": Limit(1, "Almost never: fewer than one in-bound SV of a model."),
+    "as_printed": Limit(0.25, "The largest of the printed means is 0.222. Set with 0.230 of ours in view."),
     "large": Limit(10000, "The paper's large sets are the MNIST pairs, of more than 10,000 rows."),
     "speedup": Limit(10, "The paper: 10x to 35x on MNIST."),
     "beside_cv": Limit(10, "As printed."),
@@ -252,15 +252,22 @@ def claim_span_predicts_best(results):
         "the existence condition for the span of a support vector, given by Lemma 1, is satisfied "
         "almost always"
     ),
-    test="Mean number of empty span sets of a model, on each set.",
+    test=(
+        "Mean number of empty span sets of a model, on each set; and that there are some where the paper "
+        "counts some."
+    ),
     exhibits=["table5"],
-    limits=["empty"],
+    limits=["as_printed"],
 )
 def claim_spans_exist(results):
     datasets, find = results.exhibit_lookup("table5")
+    printed = results.printed("table5")
     for dataset in datasets:
-        mean = find(dataset, "span", "empty_span_sets")[0]
-        yield results.test(dataset, "mean number of empty span sets of a model", mean, "<=", "empty")
+        key, quantity = (dataset, "span", "empty_span_sets"), "mean number of empty span sets of a model"
+        mean = find(*key)[0]
+        yield results.test(dataset, quantity, mean, "<=", "as_printed")
+        if printed(*key)[0] > 0:
+            yield results.test(dataset, f"{quantity}, where the paper has some", mean, ">", 0)
 
 
 @claim(
