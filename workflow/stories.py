@@ -127,7 +127,7 @@ def write(path, text):
 def main(folder, config_file, readme):
     texts, summary = pages(Path(folder), config_file)
     for key, text in texts.items():
-        write(Path(folder, "causes.md" if key == "causes" else f"{key}/README.md"), text)
+        write(Path(folder, "causes.md") if key == "causes" else Path(folder, key, "README.md"), text)
     text, (first, last) = Path(readme).read_text(), SUMMARY
     write(Path(readme), text[: text.index(first)] + summary + text[text.index(last) + len(last) :])
 

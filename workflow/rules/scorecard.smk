@@ -16,7 +16,10 @@ rule make_scorecard:
         causes=[file for paper in PRINTED.values() for file in paper.explained],
         rows=[PAPERS[name].gathered(stage) for name, stage in STAGES],
         code=modules(
-            *(f"lib/{name}" for name in ("scorecard", "tolerances", "causes", "claims", "overview", "figures", "shown"))
+            *(
+                f"lib/{name}"
+                for name in ("scorecard", "tolerances", "causes", "claims", "overview", "figures", "shown")
+            )
         ),
     output:
         csv="<results>/scorecard.csv",

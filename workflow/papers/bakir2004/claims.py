@@ -219,8 +219,8 @@ def claim_week_and_night(results):
     limits=["put_back"],
 )
 def claim_rebalancing(results):
-    reinserted, final = (results.table(metric)["cross_training"] for metric in ("reinserted", "kept"))
-    share = (reinserted / final).dropna()
+    reinserted, final_size = (results.table(metric)["cross_training"] for metric in ("reinserted", "kept"))
+    share = (reinserted / final_size).dropna()
     yield from results.test_each(
         share, "examples put back / those of the final training set", ">=", "put_back"
     )
