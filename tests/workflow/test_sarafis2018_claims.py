@@ -38,7 +38,10 @@ def results(tmp_path, rows, root, **limits):
 
 
 def test_claims(tmp_path, root):
-    verdicts, numbers = decide(CLAIMS, TESTS, results(tmp_path, made_rows(), root))
+    rows = made_rows()
+    # as some are printed, there are some
+    rows.loc[rows["method"] == "span_bound", "n_empty"] = 0.1
+    verdicts, numbers = decide(CLAIMS, TESTS, results(tmp_path, rows, root))
     verdict = verdicts.set_index("claim")["verdict"]
     assert list(verdict.index) == list(CLAIMS)
     good = (

@@ -26,7 +26,8 @@ def test_the_committed_pages_are_those_of_the_committed_results(root):
     texts, summary = stories.pages(FOLDER, CONFIG)
     assert {"", "comparison", "franc2008"} < set(texts)
     for key, text in texts.items():
-        assert (FOLDER / ("causes.md" if key == "causes" else f"{key}/README.md")).read_text() == text
+        path = FOLDER / "causes.md" if key == "causes" else FOLDER / key / "README.md"
+        assert path.read_text() == text
     assert summary in texts[""] and summary in (root / "README.md").read_text()
 
 
