@@ -1,7 +1,7 @@
 "use strict";
 // Tables can be sorted by their columns, and the published figures filtered. Without scripts all of it can be read.
 
-const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].innerText.trim();
+const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
 const number = (text) => (/^[-+\d.]/.test(text) ? parseFloat(text) : NaN);
 
 function compare(a, b) {
