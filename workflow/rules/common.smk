@@ -74,6 +74,16 @@ def published_of(paper):
     return {"published": local(paper.published)} if paper.published else {}
 
 
+def reported(paper):
+    """Return the files of a paper's exhibits, by name. The table or picture of each is marked for Snakemake's own report."""
+    files = paper.exhibit_files()
+    for exhibit in paper.exhibits.values():
+        labels = {"exhibit": exhibit.name, "subject": exhibit.subject}
+        for name in map(output_name, exhibit.shown_files):
+            files[name] = report(files[name], category=paper.name, labels=labels)
+    return files
+
+
 def templates(*names):
     """Return the templates of HTML pages and the files that all of them include, as inputs."""
     included = ("macros.html", "page.html", "page.js", *names)

@@ -1,23 +1,14 @@
 # The report: all exhibits with their captions, the scorecard and the provenance on one page.
 
-# Every exhibit that the report shows: paper, exhibit and part.
-SHOWN = [
-    (name, exhibit.key, part)
-    for name, paper in PAPERS.items()
-    for exhibit in paper.exhibits.values()
-    for part in exhibit.parts
-]
-
-
-def shown_file(paper, key, part):
-    """Return the file that the report reads of an exhibit: the picture of a figure, the tidy rows of a table."""
-    exhibit = PAPERS[paper].exhibits[key]
-    return f"<results>/{paper}/{exhibit.stem(part)}.{'csv' if exhibit.kind == 'table' else 'svg'}"
+# Every exhibit that the report shows: paper, exhibit and part; and the files that it reads.
+SHOWN_EXHIBITS = [(name, exhibit) for name, paper in PAPERS.items() for exhibit in paper.exhibits.values()]
+SHOWN = [(name, exhibit.key, part) for name, exhibit in SHOWN_EXHIBITS for part in exhibit.parts]
+SHOWN_FILES = [f"<results>/{name}/{file}" for name, exhibit in SHOWN_EXHIBITS for file in exhibit.shown_files]
 
 
 rule make_report:
     input:
-        shown=[shown_file(*exhibit) for exhibit in SHOWN],
+        shown=SHOWN_FILES,
         published=[local(paper.published) for paper in PAPERS.values() if paper.published],
         scorecard="<results>/scorecard.csv",
         pictures=["<results>/scorecard.svg", "<results>/misses.svg"],
