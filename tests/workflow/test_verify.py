@@ -55,6 +55,13 @@ def test_a_changed_result_differs(column, value):
     assert compare(changed, changed, 0)[0] == []
 
 
+def test_bounds_of_another_library_may_differ_by_what_a_fit_leaves_open():
+    near, far = (rows(bound=-2.5 * (1 + share), library="1+b") for share in (0.004, 0.006))
+    assert compare(rows(), near, 1e-6)[0] == [] and compare(rows(), far, 1e-6)[0] == ["bound"]
+    assert compare(rows(), rows(bound=-2.51), 1e-6)[0] == ["bound"]
+    assert compare(rows(), rows(estimate=0.001501, library="1+b"), 1e-6)[0] == ["estimate"]
+
+
 def test_numbers_may_differ_by_the_tolerance():
     assert compare(rows(), rows(bound=-2.5 * (1 + 1e-7)), 1e-6)[0] == []
     assert compare(rows(), rows(bound=-2.5 * (1 + 1e-5)), 1e-6)[0] == ["bound"]

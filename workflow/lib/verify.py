@@ -8,9 +8,9 @@ import numpy as np
 
 # Columns of results; the others are costs, steps of a solver, and origins.
 RESULTS = ("dataset", "method", "fold", "status", "rows_tested", "errors", "estimate", "bound")
-# A fit is known to its tolerance, so that another library may put this share of the test rows on the other
-# side of the boundary.
-TEST_SHARE = 1e-3
+# A fit is known to its tolerance of 1e-3. So another library, which rounds kernel values in another way, may
+# put this share of the test rows on the other side of the boundary, and move a bound by this share of it.
+TEST_SHARE, BOUND_SHARE = 1e-3, 5e-3
 
 
 def drawn(cells, which):
@@ -44,13 +44,15 @@ def compare(stored, again, tolerance):
     """Return the names of the `RESULTS` in which the `stored` rows of a cell (DataFrame) and those that were
     computed `again` differ, and the CPU time now over the CPU time then.
 
-    Two numbers may differ by the share `tolerance` of the larger one, and errors on test rows by
-    `TEST_SHARE` of these rows.
+    Two numbers may differ by the share `tolerance` of the larger one, errors on test rows by `TEST_SHARE` of
+    these rows, and bounds of another library by `BOUND_SHARE`.
     """
-    ratio = again["cpu_s"].sum() / stored["cpu_s"].sum()
+    with np.errstate(invalid="ignore"):  # of rows without times
+        ratio = again["cpu_s"].sum() / stored["cpu_s"].sum()
     if len(stored) != len(again):
         return ["number of rows"], ratio
     allowed = np.where(stored["fold"] == "test", TEST_SHARE, 0.0)
+    other_library = (stored["library"].to_numpy() != again["library"].to_numpy()).any()
     differing = []
     for column in RESULTS:
         if column not in again:
@@ -61,7 +63,8 @@ def compare(stored, again, tolerance):
             then, now = then.astype(float), now.astype(float)
             same = (then == now) | (np.isnan(then) & np.isnan(now))
             close = ~same & np.isfinite(then) & np.isfinite(now)
-            slack = np.fmax(tolerance * np.fmax(abs(then), abs(now))[close], (allowed * scale)[close])
+            share = max(tolerance, BOUND_SHARE) if column == "bound" and other_library else tolerance
+            slack = np.fmax(share * np.fmax(abs(then), abs(now))[close], (allowed * scale)[close])
             same[close] = abs(then[close] - now[close]) <= slack
         else:
             same = (then == now) | (stored[column].isna().to_numpy() & again[column].isna().to_numpy())
