@@ -71,7 +71,8 @@ def test_a_module_is_an_exhibit(paper):
     )
     caption = exhibit.caption_of({"preset": "demo"}, {"settings": {"dataset": "iris"}})
     assert caption == "Table of errors.\n\nOn iris with a demo."
-    assert exhibit.tidy_files == ["table1.csv"] and exhibit.drawn_files == ["table1.md", "table1.tex"]
+    assert exhibit.files_of("") == ["table1.csv", "table1.md", "table1.tex"]
+    assert exhibit.shown_files == exhibit.tidy_files == ["table1.csv"]
 
 
 @pytest.mark.parametrize("lacking", LACKING)
