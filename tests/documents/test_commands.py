@@ -290,11 +290,19 @@ def columns(folder):
     frame.assign(state=np.array(["ill", "well"])[y])[:36].to_parquet(folder / "measurements.parquet")
 
 
+def prices(folder):
+    """Rows with a number to predict, and four without."""
+    z = 10 * X[:, 0] + 3 * X[:, 1]
+    for part, rows in {"": slice(36), "new_": slice(44, 48)}.items():
+        frame = pd.DataFrame(X[rows, :2], columns=["rooms", "area"])
+        (frame if part else frame.assign(price=z[rows])).to_csv(folder / f"{part}prices.csv", index=False)
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch):
     """In a shell, from each kind of file to a saved model, a page, predictions and their error."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    for write in (mixed, numbers, plain, grouped, columns):
+    for write in (mixed, numbers, plain, grouped, columns, prices):
         write(tmp_path)
     lines = [
         line
@@ -318,12 +326,17 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch)
         "new_patients.csv",
         "more_rows.libsvm",
         "new_rows.libsvm",
+        "new_prices.csv",
     }
     for line, out in predicted.items():
-        if "more_" in line:
+        if "prices" in line:
+            assert len(out) == 4 and all(np.isfinite(float(row.split(",")[0])) for row in out)
+        elif "more_" in line:
             assert len(out) == 9 and re.fullmatch(r"error .* % \([0-8] of 8 rows\)", out[-1])
         else:
             (classes,) = [classes for name, classes in CLASSES.items() if f"new_{name}" in line]
             assert len(out) == 4 and {row.split(",")[0] for row in out} <= classes
-    selected = [line for line in said if line.startswith("svmselect select ")]
+    of_numbers = [line for line in said if "--task regression" in line]
+    assert re.search(r"Best of \d+ models by leave-one-out mean absolute error", said[of_numbers[0]][1])
+    selected = [line for line in said if line.startswith("svmselect select ") and line not in of_numbers]
     assert all("Best of 64 models by" in said[line][1] for line in selected) and len(selected) >= 2
