@@ -336,7 +336,7 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch)
         else:
             (classes,) = [classes for name, classes in CLASSES.items() if f"new_{name}" in line]
             assert len(out) == 4 and {row.split(",")[0] for row in out} <= classes
-    of_numbers = [line for line in said if "--task regression" in line]
-    assert re.search(r"Best of \d+ models by leave-one-out mean absolute error", said[of_numbers[0]][1])
-    selected = [line for line in said if line.startswith("svmselect select ") and line not in of_numbers]
+    regressions = [line for line in said if "--task regression" in line]
+    assert re.search(r"Best of \d+ models by leave-one-out mean absolute error", said[regressions[0]][1])
+    selected = [line for line in said if line.startswith("svmselect select ") and line not in regressions]
     assert all("Best of 64 models by" in said[line][1] for line in selected) and len(selected) >= 2
