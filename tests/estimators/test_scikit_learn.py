@@ -55,19 +55,29 @@ def test_all_classes_are_checked():
         *(one for one in public_estimators() if not isinstance(one, LOOSearchCV | SeededCV)),
         LOOSearchCV(SVC(), GRID),
         SeededCV(SVC(), GRID),
+        SVC(kernel="precomputed"),
+        SVR(kernel="precomputed"),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_passes_check_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
         LOOSearchCV(SVR(), GRID),
         SeededCV(SVR(), GRID),
         LOOSearchCV(OneClassSVM(), {"gamma": [0.1, 1.0]}),
         SVC(kernel="linear"),
-        SVC(kernel="precomputed"),
         SVR(kernel="linear"),
-        SVR(kernel="precomputed"),
         OneClassSVM(kernel="linear"),
         SVC(calibration="loo"),
     ],
     expected_failed_checks=expected_failures,
 )
-def test_passes_check_estimator(estimator, check):
+def test_passes_with_other_options(estimator, check):
     check(estimator)
 
 

@@ -360,6 +360,7 @@ def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     assert set(samples("full")["cells"].values()) == {None}
 
 
+@pytest.mark.slow
 def test_intervals_of_samples_hold_what_they_say():
     rng = np.random.default_rng(0)
     N, n, draws = 200, 40, 2000

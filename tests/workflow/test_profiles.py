@@ -130,6 +130,7 @@ def test_submit_and_status(cluster, tmp_path):
     assert expected[0] in first and expected[1] in second and expected[1] not in first
 
 
+@pytest.mark.slow
 def test_cancel_and_unknown_jobs(cluster, tmp_path):
     number = cluster("submit", 1, 100, 5, "shared", script(tmp_path, "long", "sleep 600"))
     assert cluster("status", number) == "running"
