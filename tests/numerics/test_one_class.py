@@ -22,7 +22,7 @@ KERNELS = {"rbf": RBF(0.4), "linear": Linear(), "poly": Polynomial(2, 0.3, 1.0)}
 
 
 def libsvm(kernel, nu, **options):
-    """The same model of scikit-learn."""
+    """Return the model as scikit-learn trains it."""
     return sklearn.svm.OneClassSVM(
         kernel=kernel, nu=nu, gamma={"rbf": 0.4, "poly": 0.3}.get(kernel, 1), degree=2, coef0=1.0, **options
     )

@@ -144,7 +144,7 @@ def nodes(node, where=""):
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.parent.name)
 def test_schemas_limit_whole_numbers_and_keys_and_describe_properties(path):
-    """Of realisations: 1e20 a plan was made for a minute, until the memory was full."""
+    """A plan for 1e20 realisations took a minute to make, until the memory was full."""
     text = TEXTS[path]
     for where, node in nodes(text):
         kind = node.get("type", [])

@@ -1,4 +1,4 @@
-"""What a file has to have to be an exhibit, and what planning says of one that lacks it."""
+"""The parts that make a file an exhibit, and the sentence of planning about one that lacks any."""
 
 import subprocess
 import sys

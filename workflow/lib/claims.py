@@ -88,7 +88,7 @@ def check_claims(papers):
             f"No claim names the limit {entry!r} of {name}." for entry in sorted(set(paper["limits"]) - used)
         ]
         mistakes += [
-            f"The claim {name}.{key} is by {declaration['by']!r}; wanted: paper or svmselect."
+            f"The claim {name}.{key} is by {declaration['by']!r}; it must be paper or svmselect."
             for key, declaration in claims
             if declaration["by"] not in ("paper", "svmselect")
         ]

@@ -106,7 +106,7 @@ def _use_whole_numbers(config, name, where):
             _use_whole_numbers(value, name, place)
         elif isinstance(value, float):
             if not math.isfinite(value):
-                raise ValueError(f"The {name}'s {place} is {value}; wanted: a finite number.")
+                raise ValueError(f"The {name}'s {place} is {value}; it must be a finite number.")
             if value.is_integer():
                 config[key] = int(value)
 
@@ -118,7 +118,7 @@ def _sentence(mistake, name, section):
         return _unknown_keys([key for key in mistake.instance if key not in valid], valid, name, where)
     sentence = f"The {name}'s {where} is not valid: {mistake.message}"
     if mistake.validator in DESCRIBED and "description" in mistake.schema:
-        sentence += f"; wanted: {mistake.schema['description']}"
+        sentence += f"; it must be: {mistake.schema['description']}"
     return sentence.rstrip(".") + "."
 
 

@@ -228,7 +228,7 @@ def leave_one_out_svr(
     # 4) support vectors, by paths, and by training without them
     left_out = trained[full.moves()]
     report = counter(progress, left_out.size)
-    undecided, failed = left_out, np.flatnonzero(~np.full(gram.m, solution.converged))
+    undecided, failed = left_out, np.arange(0 if solution.converged else gram.m)
     if method == "unlearn" and solution.converged and left_out.size:
         places = np.searchsorted(trained, left_out)
         rows = group[places]
@@ -242,8 +242,9 @@ def leave_one_out_svr(
     values, gaps, converged, n_iter = full.train_without(undecided, max_iter, report, left)
     predictions[undecided], kkt_gap[undecided], resolved_by[undecided] = values, gaps, "retrained"
     failed = np.union1d(np.setdiff1d(failed, left_out), undecided[~converged])
+    # 5) results in the units of the targets
     predictions = scaled.middle + scaled.unit * predictions
-    if models is not None and left is not None:
+    if models is not None:
         theta, b = models
         theta[:], b[:] = scaled.unit * solution.theta, scaled.middle + scaled.unit * solution.b
         theta[np.ix_(trained, trained)] = scaled.unit * left[0]
