@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from lib.checkpoint import Checkpoint, run_points
+from lib.config import WORKFLOW
 from lib.damage import DamagedError, set_aside_if_damaged
 from lib.rows import (
     ERROR,
@@ -75,6 +76,20 @@ def test_gathered_rows_are_those_of_the_files(tmp_path):
     assert gather_rows(gathered, paths, LOO_ROWS) == 3
     pd.testing.assert_frame_equal(read_rows([gathered]), read_rows(paths))
     assert read_rows([gathered])["cell"].tolist() == ["a", "b", "b"]
+
+
+def test_reading_rows_starts_no_thread(tmp_path):
+    """A thread of pyarrow that is still there as a process ends can abort it."""
+    path = one_cell(tmp_path, "a", range(5000))
+    code = (
+        "import os, sys; from lib.rows import read_rows; import pandas\n"
+        "before = len(os.listdir('/proc/self/task')); assert len(read_rows(sys.argv[1:])) == 5000\n"
+        "print(len(os.listdir('/proc/self/task')) - before)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code, path], cwd=WORKFLOW, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout == "0\n"
 
 
 def test_rows_have_the_digest_of_their_inputs(tmp_path):

@@ -118,7 +118,9 @@ def plot_results(scorecard, papers):
     _label_lines(ax, dict(zip(places, names, strict=True)), heads, papers)
     ax.set_xlabel("reproduced / published, with its tolerance", fontsize=9)
     if rows["verdict"].isin(OPEN).any():
-        ax.text(EDGE * 1.25, 0, "Undecidable or missed on", fontsize=7, va="center", fontweight="bold", color=INK)
+        ax.text(
+            EDGE * 1.25, 0, "Undecidable or missed on", fontsize=7, va="center", fontweight="bold", color=INK
+        )
     # the legend counts the verdicts
     counts = rows["verdict"].value_counts()
     handles = [

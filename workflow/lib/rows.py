@@ -226,7 +226,7 @@ def gather_rows(path, files, schema):
 
 def read_rows(paths):
     """Return all rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
-    return pa.concat_tables(map(_table, paths), promote_options="default").to_pandas()
+    return pa.concat_tables(map(_table, paths), promote_options="default").to_pandas(use_threads=False)
 
 
 def digest_of(path):
@@ -241,7 +241,8 @@ def digest_of(path):
 def _table(path):
     """Return the rows of a file as a table without metadata."""
     with _opened(path) as file:
-        return file.read().replace_schema_metadata()
+        # threads of pyarrow can abort a process that ends (apache/arrow issue 50482), and rows are few
+        return file.read(use_threads=False).replace_schema_metadata()
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from itertools import chain
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from lib.causes import cause_of, spreads_of
 from lib.claims import VERDICTS, kind_of, verdict
+from lib.rows import read_rows
 from lib.shown import STATES, shown_figures, strip
 from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import ANCHOR, RESULT, SAME, SETTING, Tolerance, rows_of, tolerance
@@ -456,9 +456,7 @@ def libraries(paths, stages):
 
 def _origins(path):
     """Return the columns `ORIGIN` of a file of rows, empty if rows do not say."""
-    named = [name for name in ORIGIN if name in pq.read_schema(path).names]
-    rows = pq.read_table(path, columns=named, partitioning=None).to_pandas().reindex(columns=ORIGIN)
-    return rows.astype(object).fillna("")
+    return read_rows([path]).reindex(columns=ORIGIN).astype(object).fillna("")
 
 
 def with_origins(places, libraries):

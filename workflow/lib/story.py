@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lib.causes import SHOWN
+from lib.rows import read_rows
 
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six"]
 NUMBERS += ["seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -44,7 +45,7 @@ class Results:
     @cache  # noqa: B019
     def rows(self, stage):
         """Return the rows of a stage."""
-        return pd.read_parquet(self.folder / self.paper / f"rows/{stage}.parquet")
+        return read_rows([self.folder / self.paper / f"rows/{stage}.parquet"])
 
     def values(self, name, /, **where):
         """Return the values of all tidy rows that have the given columns, in their order."""

@@ -399,7 +399,8 @@ def _parquet_cells(path, raw, max_bytes=MAX_BYTES):
         n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
         # a column of one value takes no bytes, and its cells do
         _check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
-        table = pyarrow.parquet.read_table(io.BytesIO(raw))
+        # threads of pyarrow can abort a process that ends (apache/arrow issue 50482)
+        table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(raw)).read(use_threads=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
     if table.num_rows == 0:

@@ -244,7 +244,7 @@ def leave_one_out_svr(
     failed = np.union1d(np.setdiff1d(failed, left_out), undecided[~converged])
     # 5) results in the units of the targets
     predictions = scaled.middle + scaled.unit * predictions
-    if models is not None:
+    if models is not None and left is not None:
         theta, b = models
         theta[:], b[:] = scaled.unit * solution.theta, scaled.middle + scaled.unit * solution.b
         theta[np.ix_(trained, trained)] = scaled.unit * left[0]
