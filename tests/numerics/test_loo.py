@@ -360,20 +360,65 @@ def test_points_at_which_smo_creeps_are_solved_all_the_same(method):
 
 
 @pytest.mark.parametrize("method", ["retrain", "certified"])
-def test_smo_alone_comes_to_the_same_errors_in_more_steps(method):
+def test_published_steps_come_to_the_same_errors_in_more_steps(method):
     X, y = two_classes(np.random.default_rng(11), 24, 3)
     gram, options = Gram(X, Linear()), {"method": method, "tol": 1e-3, "efficiency_test": 0}
     helped = leave_one_out(gram, y, 1e4, **options)
-    alone = leave_one_out(gram, y, 1e4, **options, active_set=False)
+    published = leave_one_out(gram, y, 1e4, **options, as_published=True)
     decision = brute_force(gram, y, 1e4)
-    assert_same_errors(alone, decision, y)
-    assert alone.n_not_converged == 0 and alone.n_iter > 2 * helped.n_iter
+    assert_same_errors(published, decision, y)
+    assert published.n_not_converged == 0 and published.n_iter > 2 * helped.n_iter
     # no step but SMO's is left, so that a limit on them is kept
-    short = leave_one_out(gram, y, 1e4, **options, active_set=False, max_iter=1000)
+    short = leave_one_out(gram, y, 1e4, **options, as_published=True, max_iter=1000)
     assert short.n_not_converged > 0
     assert short.n_iter <= 1000 * (1 + np.count_nonzero(short.solution.alpha))
-    with pytest.raises(ValueError, match=r"active_set=False\b.* 'unlearn'"):
-        leave_one_out(gram, y, 1.0, active_set=False)
+    with pytest.raises(ValueError, match=r"as_published=True\b.* 'unlearn'"):
+        leave_one_out(gram, y, 1.0, as_published=True)
+
+
+def published_smo(K, y, C, theta, tol):
+    """Return the steps of SMO with the most violating pair, from theta, as the first author's solver has
+    them, and the number of columns that it asks for."""
+    theta, lo, hi, columns = theta.copy(), np.minimum(0, y * C), np.maximum(0, y * C), 0
+    f = K @ theta - y
+    while True:
+        up, low = np.where(theta < hi, f, np.inf), np.where(theta > lo, f, -np.inf)
+        i, j = up.argmin(), low.argmax()
+        if low[j] - up[i] <= tol:
+            return theta, columns
+        curvature = K[i, i] + K[j, j] - 2 * K[i, j]
+        d = min((f[j] - f[i]) / curvature if curvature > 0 else np.inf, hi[i] - theta[i], theta[j] - lo[j])
+        theta[i], theta[j] = min(theta[i] + d, hi[i]), max(theta[j] - d, lo[j])
+        f += d * (K[i] - K[j])
+        columns += 2
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.5)])
+def test_published_steps_are_those_of_a_plain_loop(kernel):
+    """The columns of all points, and the decision values, against SMO and a start in plain NumPy."""
+    X, y = two_classes(np.random.default_rng(5), 60, 2)
+    gram, C, tol = Gram(X, kernel), 2.0, 1e-3
+    loo = leave_one_out(gram, y, C, method="retrain", tol=tol, as_published=True)
+    K = kernel(X, X)
+    full, columns = published_smo(K, y, np.full(60, C), np.zeros(60), tol)
+    assert loo.solution.alpha == pytest.approx(full * y, abs=1e-9)
+    for r in np.flatnonzero(loo.resolved_by == "retrained"):
+        bound = np.where(np.arange(60) == r, 0.0, C)
+        theta, rest = full.copy(), full[r]
+        theta[r] = 0
+        for t in range(60):
+            most = np.clip(
+                rest, np.minimum(0, y * bound)[t] - theta[t], np.maximum(0, y * bound)[t] - theta[t]
+            )
+            theta[t] += most
+            rest -= most
+            columns += most != 0
+        theta, count = published_smo(K, y, bound, theta, tol)
+        columns += count + 1  # the column of r itself
+        inbound = (theta != 0) & (np.abs(theta) < bound)
+        b = -(K @ theta - y)[inbound].mean()
+        assert loo.decision[r] == pytest.approx(K[r] @ theta + b, abs=1e-8)
+    assert loo.columns_requested == columns
 
 
 @pytest.mark.parametrize("decision_values", [False, True])

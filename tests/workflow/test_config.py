@@ -103,6 +103,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset):
         "folders",
         "compute",
         "franc2008.efficiency_test",
+        "franc2008.as_published",
         "chapelle1999.width.parts",
     ]
     keys += ["papers", "verify", "causes", "baselines"]
@@ -117,7 +118,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset):
     assert filled["compute"] is True and filled["verify"] == {}
     assert filled["figures"] == {"width": None, "font": None}
     assert filled["causes"] == [] and filled["baselines"] == "full"
-    sample = {"linear": 250, "rbf": 50, "dear": [], "linear_dear": 50, "realisations": 3}
+    sample = {"linear": 250, "rbf": 50, "dear": {}, "realisations": 3}
     assert filled["franc2008"]["sample"] == sample
     assert filled["franc2008"]["efficiency_test"] == 10 and filled["chapelle1999"]["width"]["parts"] == 1
     for key in keys:

@@ -73,17 +73,43 @@ cdef int leave_out(Dual G, Dual full, Py_ssize_t r, double bound_left,
                    Py_ssize_t *active) except -1 nogil:
     """Copy the full solution to G without r, or with at most `bound_left` of alpha_r.
 
-    The part of theta_r that is taken away is spread in equal parts over the in-bound SVs (AVG seeding of
-    DeCoste and Wagstaff 2000). What they cannot take goes to every point that can move.
+    The part of theta_r that is taken away goes to other points: as published, to the rows in their order.
     """
-    cdef Py_ssize_t t, k, count
     cdef double rest = full.theta[r] - min(max(full.theta[r], -bound_left), bound_left)
-    cdef double share, d, tiny = 1e-15 * abs(full.theta[r])
-    cdef bint any_movable = False, can_grow, can_shrink
     G.copy_from(full)
     if rest != 0:
         G.move(r, -rest)
     G.set_bounds(r, max(full.lo[r], -bound_left), min(full.hi[r], bound_left))
+    if G.as_published:
+        hand_to_rows(G, rest)
+    else:
+        spread(G, rest, active)
+    G.select()
+    return 0
+
+
+cdef int hand_to_rows(Dual G, double rest) except -1 nogil:
+    """Add `rest` to the variables in their order, to each as much as its box allows."""
+    cdef Py_ssize_t t
+    cdef double d
+    for t in range(G.m):
+        d = min(max(rest, G.lo[t] - G.theta[t]), G.hi[t] - G.theta[t])
+        if d != 0:
+            G.move(t, d)
+            rest -= d
+        if rest == 0:
+            break
+    return 0
+
+
+cdef int spread(Dual G, double rest, Py_ssize_t *active) except -1 nogil:
+    """Add `rest` to the in-bound variables in equal parts (AVG seeding of DeCoste and Wagstaff 2000).
+
+    What they cannot take goes to every variable that can move. `active` has room for m numbers.
+    """
+    cdef Py_ssize_t t, k, count
+    cdef double share, d, tiny = 1e-15 * abs(rest)
+    cdef bint any_movable = False, can_grow, can_shrink
     while abs(rest) > tiny:
         # the points that take part in this round
         count = 0
@@ -103,7 +129,6 @@ cdef int leave_out(Dual G, Dual full, Py_ssize_t r, double bound_left,
             d = min(max(share, G.lo[t] - G.theta[t]), G.hi[t] - G.theta[t])
             G.move(t, d)
             rest -= d
-    G.select()
     return 0
 
 
@@ -287,8 +312,10 @@ def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] b
 
 
 def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
-            Py_ssize_t efficiency_test, progress, bint active_set=True):
+            Py_ssize_t efficiency_test, progress):
     """Compute decision values of left-out points by retraining.
+
+    Where `full` is solved as published, so are they. Else the active-set method takes over where SMO creeps.
 
     Parameters
     ----------
@@ -302,8 +329,6 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
         After this many points, go on with Algorithm 2 if Algorithm 3 certified less than half of them.
     progress : callable or None
         Called with 1 after each point.
-    active_set : bool
-        Whether the active-set method takes over where SMO creeps.
 
     Returns
     -------
@@ -315,7 +340,8 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef long long n_iter = 0
     cdef double b
     cdef bint report = progress is not None
-    cdef long long alone = most_alone(full.m, max_iter) if active_set else max_iter
+    cdef bint as_published = full.as_published
+    cdef long long alone = max_iter if as_published else most_alone(full.m, max_iter)
     decision_array = np.empty(n)
     outcome_array = np.empty(n, dtype=np.intp)
     cdef double[::1] decision = decision_array
@@ -323,6 +349,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
     cdef Dual G = Dual(full.gram, full.y)
     cdef ConstrainedDual H = ConstrainedDual(full.gram, full.y)
     cdef Py_ssize_t[::1] active = np.empty(full.m, dtype=np.intp)
+    G.as_published = as_published
     with nogil:
         for k in range(n):
             # 1) the problem without r, from the full solution; Algorithm 3 stays if it certifies enough
@@ -339,7 +366,7 @@ def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long
                 outcome[k] = G.run_on(rule, tol, alone) == REACHED
             # 3) the active-set method where SMO has not finished, then the threshold at the optimum
             if outcome[k] != 2:
-                if not active_set:
+                if as_published:
                     outcome[k] = G.solved_to(tol)
                 elif not outcome[k] or G.blurred(tol) or not G.solved_to(tol):
                     # steps creep, or round-off hides the gap

@@ -54,7 +54,7 @@ def leave_one_out(
     give_up: Callable[[np.ndarray], bool] | None = None,
     sample: int | None = None,
     rng: int | np.random.Generator = 0,
-    active_set: bool = True,
+    as_published: bool = False,
 ) -> LeaveOneOut:
     """Compute the exact leave-one-out error, and the left-out decision values.
 
@@ -79,8 +79,7 @@ def leave_one_out(
         takes over. "certified": their Algorithm 3, which also stops when the sign of the left-out decision
         value is proved.
     tol : float
-        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``; the paper's eps (eq. 8) is half of
-        it.
+        KKT tolerance of retraining on LIBSVM's scale, ``M+ - M- <= tol``.
     working_set : {"mvp", "wss2"}
         The rule of retraining; see `solve_csvc`. "mvp" is the paper's.
     efficiency_test : int
@@ -110,9 +109,11 @@ def leave_one_out(
         `decision_values`.
     rng : int or numpy.random.Generator
         Draws the sample.
-    active_set : bool
-        Whether the active-set method takes over where SMO creeps. False is for "retrain" and "certified", by
-        SMO alone as in the paper, whose steps and columns then compare with those of other SMO solvers.
+    as_published : bool
+        Whether "retrain" and "certified" take the steps of the first author's public solver, so that columns
+        can be compared with those of the paper: SMO alone, without shrinking; alpha_r is handed to the rows
+        in their order, to each as much as its box allows; and a step adds the difference of its two columns,
+        which leaves less round-off and more ties between points. Slow where SMO creeps.
 
     Returns
     -------
@@ -185,7 +186,7 @@ def leave_one_out(
         decision_values,
         give_up,
         sample,
-        active_set,
+        as_published,
     )
     # 2) the solution of all points, with the kernel matrix before it unless few columns may be enough
     columns, values = gram.thread_counts
@@ -236,7 +237,7 @@ class _Problem:
     max_iter: int
     decision_values: bool
     give_up: Callable | None
-    active_set: bool
+    as_published: bool
 
     @property
     def exact(self):
@@ -328,7 +329,7 @@ def _check(
     decision_values,
     give_up,
     sample,
-    active_set,
+    as_published,
 ):
     """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
     # arguments of every solver
@@ -348,8 +349,8 @@ def _check(
     theta = None if start is None else check_start(start, y, C)
     if give_up is not None and method != "unlearn":
         raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
-    if method == "unlearn" and not active_set:
-        raise ValueError(f"active_set=False is for methods 'retrain' and 'certified', got {method!r}")
+    if method == "unlearn" and as_published:
+        raise ValueError(f"as_published=True is for methods 'retrain' and 'certified', got {method!r}")
     if sample is not None:
         if not (isinstance(sample, numbers.Integral) and sample >= 1):
             raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
@@ -367,7 +368,7 @@ def _check(
         max_iter,
         decision_values,
         give_up,
-        active_set,
+        as_published,
     )
 
 
@@ -408,10 +409,11 @@ def _solve_all(problem, gram, first, group, columns_may_do):
         dual.seed(theta)
     if problem.exact:
         _active_set.solve(dual, "wss2", problem.aim, max_iter - steps)
-    elif problem.active_set:
-        solve_in_turn(dual, problem.working_set, problem.aim, max_iter)
-    else:
+    elif problem.as_published:
+        dual.as_published = True
         dual.solve(problem.working_set, problem.aim, max_iter)
+    else:
+        solve_in_turn(dual, problem.working_set, problem.aim, max_iter)
     converged = dual.reached(problem.largest_gap)
     solution = solution_of(dual, problem.gram, y, bound, converged, columns, values)
     if steps:
@@ -499,7 +501,6 @@ def _resolve_by_training(problem, full, points):
             proposed,
             problem.efficiency_test,
             points.report,
-            problem.active_set,
         )
     points.resolved_by[undecided] = np.where(outcome == 2, "certified", "retrained")
     points.n_iter += n_iter

@@ -12,6 +12,7 @@ cdef enum:      # how a descent ended
 cdef class Dual(State):
     cdef double work
     cdef bint shrunk    # whether f contains the share of rows of a larger problem
+    cdef public bint as_published   # whether steps are those of a published solver; see `leave_one_out`
 
     cdef const void *column(self, Py_ssize_t t) except NULL nogil
     cdef int fetch(self, Py_ssize_t t) except -1

@@ -22,7 +22,7 @@ from svmselect.threads import check_interrupted
 from libc.stdint cimport uint64_t
 
 from svmselect.solver._state cimport (
-    VEC_OUT, State, midpoint, vec_at, vec_pair, vec_second_order, vec_update_pair)
+    VEC_OUT, State, midpoint, vec_at, vec_pair, vec_second_order, vec_update_gain, vec_update_pair)
 
 cdef double EPS = 2.0 ** -52
 cdef double INFINITE = float("inf")
@@ -93,7 +93,12 @@ cdef class Dual(State):
             self.set_theta(i, before_i + d)
             self.set_theta(j, before_j - d)
         # 4) f += d * (K[i] - K[j]), and the next pair
-        self.update(d, Ki, -d, Kj, single)
+        if self.as_published:
+            # as one product, whose round-off leaves ties of points that two products break; gains are unused
+            vec_update_gain(single, self.n, self.f, d, Ki, Kj, 0, self.diagonal, self.up, self.low)
+            self.select()
+        else:
+            self.update(d, Ki, -d, Kj, single)
         self.add_rounding(i, before_i, d)
         self.add_rounding(j, before_j, -d)
         self.steps_since_refresh += 1
@@ -185,6 +190,8 @@ cdef class Dual(State):
                 self.refresh()
                 if self.stuck():
                     return STUCK
+            if self.as_published:
+                continue
             rows = self.candidates()
             if rows.size < SHRINK * self.m and self.gram.has_room(rows.size):
                 self.descend_on(rows, rule, max(tol, GAP_PER_SHRINK * self.gap()), min(last, look))

@@ -1,7 +1,5 @@
 """Variants of the protocol, and a proof, for results that ours miss."""
 
-from copy import deepcopy
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,7 +12,6 @@ from lib.config import grid
 from lib.plan import Cell, Run
 from lib.rows import OK
 from lib.tables import averaged, measured
-from papers.franc2008 import plan as paper_plan
 from papers.franc2008.cells import test_error
 from papers.franc2008.exhibits.table3 import costs
 from papers.franc2008.names import KERNELS
@@ -160,56 +157,6 @@ def time_of_columns(rows):
     for row in costs(rows, sorted(rows["dataset"].unique())):
         if row["metric"] == "kernel_column_speedup" and row["method"] == "proposed":
             yield {**row, "metric": "time_speedup"}
-
-
-def _plan_eps_by_smo(config, registry, kernel, samples):
-    """Return the run of leave-one-out by SMO alone, to a gap of eps, with one kernel. `samples` names the
-    data sets, each with the most points of a model that the paper's methods solve for, or None for all."""
-    laid = deepcopy(config)
-    laid["baselines"] = "full"
-    laid["franc2008"] |= {"datasets": list(samples), "eps": config["franc2008"]["eps"] / 2}
-    (run,) = (run for run in paper_plan.plan(laid, registry).runs if run.stage == "cells")
-    cells = {
-        name: replace(
-            cell, settings={} if (most := samples[cell.dataset]) is None else {"sample": most}, minutes=5
-        )
-        for name, cell in run.cells.items()
-        if name.split("/")[-1].startswith(kernel)
-    }
-    return replace(run, cells=cells, settings={**run.settings, "active_set": False})
-
-
-plan_eps_by_smo = partial(
-    _plan_eps_by_smo,
-    kernel="linear",
-    samples={
-        **dict.fromkeys(["banana", "breast-cancer", "heart", "thyroid", "titanic", "twonorm"]),
-        "waveform": 25,
-    },
-)
-plan_eps_by_smo_large = partial(
-    _plan_eps_by_smo,
-    kernel="linear",
-    samples=dict.fromkeys(["diabetis", "german", "image", "ringnorm"], 100),
-)
-plan_eps_with_rbf = partial(
-    _plan_eps_by_smo,
-    kernel="rbf",
-    samples=dict.fromkeys(["banana", "breast-cancer", "heart", "thyroid", "titanic"]),
-)
-plan_eps_with_rbf_large = partial(
-    _plan_eps_by_smo,
-    kernel="rbf",
-    samples=dict.fromkeys(["diabetis", "german", "image", "ringnorm", "twonorm", "waveform"], 100),
-)
-
-
-def table3_in_columns(rows):
-    """Yield Table 3 where kernel columns stand for time."""
-    for row in costs(rows, sorted(rows["dataset"].unique())):
-        if row["metric"] != "time_speedup":
-            yield row
-    yield from time_of_columns(rows)
 
 
 def without_largest_C(rows, dataset):

@@ -28,24 +28,16 @@ CHECKS = ("check1", "check2", "check3")
 EXACT, EXACT_STEPS = 1e-8, 10_000_000
 
 
-def tolerance(eps):
-    """Return the library's stopping tolerance for the paper's eps.
-
-    Eq. 8 of the paper asks that some threshold leaves every point within eps, that is ``M+ - M- <= 2 eps``;
-    the library (and LIBSVM) stop at ``M+ - M- <= tol``.
-    """
-    return 2 * eps
-
-
 def run_loo(job, realisation, gamma, C, methods, settings):
     """Compute leave-one-out errors by each method (of `METHODS`) for every C of a cell, with the kernel of
     this gamma. One row per C and method.
 
     The paper's methods solve each model from zero, as its protocol has it. "unlearn" starts from its solution
     of the C before, the alphas scaled by the ratio of the two: bounded SVs stay bounded. The settings are
-    ``eps``, the paper's, see `tolerance`; ``efficiency_test``, the paper's M; ``max_iter``, int or None; and,
-    where they are set, ``sample``, the most points that other methods than the first solve for, and
-    ``active_set``, whether the active-set method may take over from the paper's.
+    ``eps``, the KKT gap at which the paper's methods stop; ``as_published``, whether they take the steps of
+    the first author's solver, see `svmselect.leave_one_out`; ``efficiency_test``, the paper's M;
+    ``max_iter``, int or None; and, where it is set, ``sample``, the most points that other methods than the
+    first solve for.
     """
     cell = _cell(job, realisation, gamma)
     job.warm_up(*(partial(_small, method=METHODS[method]) for method in methods))
@@ -60,9 +52,8 @@ def run_loo(job, realisation, gamma, C, methods, settings):
         if method == "unlearn" and alpha is not None:
             start["start"] = np.minimum(np.array(alpha) * (c / before[c]), c)
         part = {} if method == methods[0] else sampled
-        if method != "unlearn" and hasattr(settings, "active_set"):
-            part = {**part, "active_set": settings.active_set}
-        row = _leave_one_out(cell, c, method, settings.eps, **options, **start, **part)
+        as_published = settings.as_published and method != "unlearn"
+        row = _leave_one_out(cell, c, method, settings.eps, as_published, **options, **start, **part)
         return {**row, "start_C": before[c] if start else None}
 
     points = [(c, method) for c in C for method in methods]
@@ -81,7 +72,8 @@ def run_stopping(job, realisation, gamma, C, settings):
     cell = _cell(job, realisation, gamma)
 
     def run(c, eps):
-        return _without_vectors(_leave_one_out(cell, c, "standard", eps, max_iter=settings.max_iter))
+        row = _leave_one_out(cell, c, "standard", eps, settings.as_published, max_iter=settings.max_iter)
+        return _without_vectors(row)
 
     points = [[c, eps] for c in C for eps in settings.eps]
     results = job.points(points, run)
@@ -100,7 +92,7 @@ def run_test(job, kernel, realisations, cells, settings):
     model = selected_models(cells, [name], settings.method).set_index("kernel").loc[kernel]
     C, gamma = (None if pd.isna(model[name]) else float(model[name]) for name in ("C", "gamma"))
     job.identity |= {"fold": "test", "kernel": kernel, "C": C, "gamma": gamma}
-    job.identity |= {"eps": settings.eps, "tol": tolerance(settings.eps)}
+    job.identity |= {"eps": settings.eps, "tol": settings.eps}
     rows = []
     for realisation in realisations:
         part = load_part(dataset, realisation)
@@ -126,12 +118,12 @@ def _small(X, y, method):
     leave_one_out(Gram(X, RBF(1.0)), y, 1.0, method=method)
 
 
-def _leave_one_out(cell, C, method, eps, **options):
+def _leave_one_out(cell, C, method, eps, as_published, **options):
     """Run one estimate and return its row, without the columns that the cell's rows share and with two
     vectors that are not written."""
-    gram, job, tol = cell.gram, cell.job, tolerance(eps)
+    gram, job = cell.gram, cell.job
     model_name = f"C={C:.6g}, eps={eps:.3g}"
-    options |= {"tol": tol, "working_set": "mvp"}
+    options |= {"tol": eps, "working_set": "mvp", "as_published": as_published}
     progress = Progress(job.log, f"{model_name}, {method}", "points solved")
     # a clock read for every point would be a part of what it measures
     costs = Costs(gram, progress) if "sample" in options else None
@@ -139,7 +131,7 @@ def _leave_one_out(cell, C, method, eps, **options):
     loo, row = job.attempt(
         method, lambda: leave_one_out(gram, cell.y, C, method=METHODS[method], **options), model_name
     )
-    row |= {"eps": eps, "tol": tol, "rows_tested": gram.m}
+    row |= {"eps": eps, "tol": eps, "rows_tested": gram.m}
     if loo is None:
         return row
     row |= {
@@ -197,7 +189,7 @@ def _exact_decision(gram, y, C, point):
 def test_error(job, part, kernel, C, settings):
     """Compute the test errors of one model on one part, as columns of its row."""
     gram = Gram(part.X, kernel, dtype="float64").compute()
-    options = {"tol": tolerance(settings.eps), "working_set": "wss2", "max_iter": settings.max_iter}
+    options = {"tol": settings.eps, "working_set": "wss2", "max_iter": settings.max_iter}
     solution, row = job.attempt("retrained", partial(solve_csvc, gram, part.y, C, **options), f"C={C:.6g}")
     if solution is not None:
         decision = decision_function(gram, part.y, solution, part.X_test)

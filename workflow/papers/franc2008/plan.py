@@ -19,6 +19,7 @@ def plan(config, registry):
         registry,
     )
     shared = {"max_iter": section["max_iter"], "timing": config["timing"]}
+    steps = {"as_published": section["as_published"], **shared}
     sampled = config["baselines"] == "sampled"
     # splits are drawn at random, so that the first ones are a sample
     figure1_realisations = min(
@@ -52,7 +53,7 @@ def plan(config, registry):
                 "cells.run_loo",
                 "LOO_ROWS",
                 _loo_cells(section, linear | rbf, sampled),
-                {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **shared},
+                {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **steps},
                 levels=levels,
             ),
             Run(
@@ -64,7 +65,7 @@ def plan(config, registry):
                     for dataset in figure1["datasets"]
                     for name, cell in _cells(dataset, rbf, figure1_realisations).items()
                 },
-                {"eps": [10**exponent for exponent in figure1["log10_eps"]], **shared},
+                {"eps": [10**exponent for exponent in figure1["log10_eps"]], **steps},
                 stage="stopping",
                 levels=levels,
             ),
@@ -96,9 +97,9 @@ def _loo_cells(section, kernels, sampled):
     methods, cells = section["methods"], {}
     for dataset in section["datasets"]:
         arguments = {"methods": methods[:1] if dataset in section["first_method_only"] else methods}
-        linear = "linear_dear" if dataset in section["sample"]["dear"] else "linear"
+        linear = section["sample"]["dear"].get(dataset, section["sample"]["linear"])
         for name, cell in _cells(dataset, kernels, section["realisations"], arguments).items():
-            points = section["sample"][linear if cell.arguments["gamma"] is None else "rbf"]
+            points = linear if cell.arguments["gamma"] is None else section["sample"]["rbf"]
             cells[name] = replace(cell, settings={"sample": points} if sampled else {})
     return cells
 
