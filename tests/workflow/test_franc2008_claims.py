@@ -131,9 +131,9 @@ def test_claim_of_the_breakdown():
     tidy = figure1_rows({"-4": (10, 10), "-3": (10.1, 10.2), "-1": (9, 12), "0": (5, 9)})
     verdicts, numbers = claimed(tidy=tidy)
     assert verdicts["verdict"]["breakdown"] == "reproduced"
-    assert numbers["value"].tolist() == [-1, 4, 1]
-    # the estimate falls at eps = 1 alone, where no step is taken
-    rising = figure1_rows({"-4": (10, 10), "-3": (10.1, 10.2), "-1": (10.2, 12), "0": (5, 9)})
+    assert numbers["value"].tolist() == [-1, 4, 5]
+    # the curves part, and the estimate does not fall
+    rising = figure1_rows({"-4": (10, 10), "-3": (10.1, 10.2), "-1": (10.2, 12), "0": (10.5, 14)})
     verdicts, numbers = claimed(tidy=rising)
     assert (
         verdicts["verdict"]["breakdown"] == "reproduced but for 1 of 3" and numbers["value"].tolist()[2] == 0

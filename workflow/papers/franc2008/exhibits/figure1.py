@@ -10,9 +10,9 @@ settings["realisations"] }} realisations, a model being selected for each (the s
 standard deviation (n - 1) over the realisations, and the same curves for one model selected by the mean, are
 in ``figure1.csv``. Where the solid line falls below the dashed one, a loose tolerance selects models whose
 error it underestimates. Dotted line, triangles: CPU time of all leave-one-out estimates with this eps, over
-all models and realisations, one thread, without the Gram matrices. The solver stops at a KKT gap of eps: at eps
-= 1 it takes steps, as the gap of alpha = 0 is 2. Broad grey line: the leave-one-out error that Table 2 of the paper prints for the selected
-models. Dotted grey line: where the error axis of its figure ends.
+all models and realisations, one thread, without the Gram matrices. The solver stops at a KKT gap of eps: at
+eps = 1 it takes steps, as the gap of alpha = 0 is 2. Broad grey line: the leave-one-out error that Table 2 of
+the paper prints for the selected models. Dotted grey line: where the error axis of its figure ends.
 """
 
 import numpy as np
