@@ -224,8 +224,9 @@ def tables():
         Stranger(
             "numbers to predict",
             text_of(plain(labels=VALUES[:, 0] * 3)).encode(),
-            REFUSED,
-            ("no class label",),
+            REMARK,
+            ("is taken for a number to predict", "--task regression"),
+            same=False,
         ),
         Stranger("one class", text_of(plain(labels=["ill"] * M)).encode(), REFUSED, ("one class only",)),
         # missing values

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV, load_model, save_model
 
@@ -133,9 +133,8 @@ def test_one_class_models_predict(run, table):
     ("words", "sentence"),
     [
         (("loo", "--balanced"), "--balanced is not for --task regression"),
-        (("loo", "--report", "page.html"), "--report is not"),
-        (("select", "--plot", "a.pdf"), "--plot is not"),
-        (("select", "--outer", "3"), "--outer is not"),
+        (("select", "--outer", "61"), "--outer must be from 2 to the 60 rows, got 61"),
+        (("select", "--plot", "a.txt"), "--plot takes a file that ends in"),
         (("loo", "--scoring", "accuracy"), "--scoring accuracy is not for numbers"),
         (("cv", "--folds", "61"), "--folds must be from 2 to the 60 rows, got 61"),
         (("loo", "--epsilon", "-1"), "'-1' is not a number from 0"),
@@ -151,10 +150,71 @@ def test_what_cannot_be_is_one_sentence(words, sentence, run, file):
     assert status == 2 and sentence in err
 
 
-def test_classification_says_what_is_for_regression(run, table):
-    assert "--task" in run("loo", table)[2]
-    status, _, err = run("loo", table, "--epsilon", "0.1")
+def test_a_label_that_is_no_class_is_a_number_to_predict(run, table, text, file):
+    said = json.loads(run("loo", table, "--task", "regression", "--json")[1])
+    for path in (table, text):
+        status, out, err = run("loo", path, "--json")
+        assert status == 0 and "is taken for a number to predict, as --task regression says" in err
+        assert json.loads(out)["loo_predictions"] == said["loo_predictions"]
+    status, _, err = run("loo", table, "--strict")
+    assert status == 2 and "that is no class label (see --label and --task)" in err
+    status, _, err = run("loo", table, "--task", "classification")
+    assert status == 2 and "that is no class label" in err
+    status, out, _ = run("loo", table, "--epsilon", "0.1")
+    assert status == 0 and "epsilon 0.1" in out
+    status, _, err = run("loo", table, "--epsilon", "0.1", "--task", "classification")
     assert status == 2 and "--epsilon is for --task regression" in err
+    # the last column of a file without names may be a feature
+    lines = table.read_text().splitlines()[1:]
+    assert run("loo", file("\n".join(lines), "plain.csv"))[0] == 2
+
+
+def test_the_whole_selection_is_tested_by_outer_folds(run, table):
+    X, z = problem()
+    options = ("--C", "1,10", "--gamma", "0.1,1", "--outer", 4, "--json")
+    result = json.loads(run("select", table, "--task", "regression", *options)[1])
+    predicted, folds = np.empty(60), KFold(4, shuffle=True, random_state=0)
+    for train, held_out in folds.split(X):
+        inner = KFold(3, shuffle=True, random_state=0)
+        grid = {"C": [1.0, 10.0], "gamma": [0.1, 1.0]}
+        search = SeededCV(SVR(), grid, cv=inner, scoring="neg_mean_absolute_error").fit(X[train], z[train])
+        predicted[held_out] = search.predict(X[held_out])
+    np.testing.assert_allclose(result["outer_mean_absolute_error"], np.abs(z - predicted).mean())
+    assert result["outer_folds"] == 4 and result["outer_mean_absolute_error"] != result["mean_absolute_error"]
+
+
+@pytest.mark.parametrize("by", ["loo", "cv"])
+def test_page_and_plot_of_a_selection(by, run, table, tmp_path):
+    X, z = problem()
+    options = (
+        "--C",
+        "1,10",
+        "--gamma",
+        "0.1,1",
+        "--by",
+        by,
+        "--report",
+        "page.html",
+        "--plot",
+        "surface.svg",
+    )
+    result = json.loads(run("select", table, "--task", "regression", *options, "--json")[1])
+    model = SVR(C=result["C"], gamma=result["gamma"]).fit(X, z)
+    predicted = model.loo_predictions_
+    if by == "cv":
+        predicted = cross_val_predict(model, X, z, cv=KFold(3, shuffle=True, random_state=0))
+    page = (tmp_path / "page.html").read_text()
+    worst = np.abs(z - predicted).argmax()
+    assert f">{worst + 1}</td>" in page and f"{z[worst] - predicted[worst]:.6g}" in page
+    inside = np.count_nonzero(np.abs(z - predicted) <= 0.1)
+    assert f"{inside} of 60 are at most epsilon" in page and "numbers from" in page
+    assert "mean absolute error" in (tmp_path / "surface.svg").read_text()
+
+
+def test_page_of_leave_one_out(run, table, tmp_path):
+    assert run("loo", table, "--task", "regression", "--report", "page.html")[0] == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "Leave-one-out residuals" in page and "leave-one-out r2" in page
 
 
 def test_units_of_the_targets_are_remarked(run, file):

@@ -7,7 +7,7 @@ import warnings
 from importlib import import_module
 
 from svmselect.cli.arguments import parser
-from svmselect.cli.output import check_outputs, warn
+from svmselect.cli.output import NumbersError, check_outputs, warn
 
 __all__ = ["COMMANDS", "exit_status", "main"]
 
@@ -15,15 +15,32 @@ __all__ = ["COMMANDS", "exit_status", "main"]
 def _late(module, name, for_targets=None):
     """Return a command whose module, which takes seconds to import, is imported when it runs.
 
-    `for_targets` is the function of `svmselect.cli.targets` that takes its place with --task regression.
+    `for_targets` is the function of `svmselect.cli.targets` that takes its place with --task regression, or
+    where the label can be nothing else.
     """
 
     def run(arguments):
-        regression = getattr(arguments, "task", None) == "regression"
-        place = ("targets", for_targets) if regression else (module, name)
-        return getattr(import_module(f"svmselect.cli.{place[0]}"), place[1])(arguments)
+        if for_targets is None:
+            return _function(module, name)(arguments)
+        guessed = arguments.task is None
+        if guessed:
+            arguments.task = "classification" if arguments.epsilon is None else "regression"
+        if arguments.task == "classification":
+            try:
+                return _function(module, name)(arguments)
+            except NumbersError as error:
+                # standard input cannot be read again
+                if not guessed or arguments.strict or arguments.file == "-":
+                    raise
+                warn(f"{error.finding}: it is taken for a number to predict, as --task regression says")
+            arguments.task = "regression"
+        return _function("targets", for_targets)(arguments)
 
     return run
+
+
+def _function(module, name):
+    return getattr(import_module(f"svmselect.cli.{module}"), name)
 
 
 COMMANDS = {

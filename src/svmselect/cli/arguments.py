@@ -149,8 +149,8 @@ def _file_options(part):
     part.add_argument(
         "--task",
         choices=("classification", "regression"),
-        default="classification",
-        help="whether the label is a class (default) or a number to predict by an epsilon-SVR",
+        help="whether the label is a class or a number to predict by an epsilon-SVR (default: a class, but a "
+        "number, with a remark, where nearly every row has another number or --epsilon is given)",
     )
     part.add_argument("--json", action="store_true", help="JSON instead of a table")
     part.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -232,7 +232,8 @@ def _report_option(part):
     part.add_argument(
         "--report",
         metavar="PAGE",
-        help="write a page of HTML: the errors, misclassified rows, support vectors, command and versions",
+        help="write a page of HTML: errors, misclassified rows or residuals, support vectors, command and "
+        "versions",
     )
 
 

@@ -111,6 +111,11 @@ class Cells:
         return _title(self.names, j)
 
     @property
+    def label_is_named(self):
+        """Whether the label's column has a name of labels."""
+        return self.names is not None and self.names[self.label].lower() in LABEL_NAMES
+
+    @property
     def layout(self):
         """The `Layout` of a table with labels."""
         names = None if self.names is None else tuple(self.names[j] for j in self.features)

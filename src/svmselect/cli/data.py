@@ -8,7 +8,15 @@ from svmselect.cli.output import warn
 from svmselect.cli.read import read
 from svmselect.sklearn.kernels import resolved_gamma
 
-__all__ = ["constant_class", "constant_remark", "described", "heading", "load", "model_options"]
+__all__ = [
+    "constant_class",
+    "constant_remark",
+    "described",
+    "heading",
+    "labels_in_words",
+    "load",
+    "model_options",
+]
 
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 
@@ -73,18 +81,21 @@ def load(arguments):
 
 def heading(facts, model):
     """Return the first lines of every report."""
-    if "targets" in facts:
-        targets = facts["targets"]
-        about = f"numbers from {targets['least']:.6g} to {targets['largest']:.6g}"
-    else:
-        about = "classes " + ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
     groups = f"; {facts['groups']} groups" if "groups" in facts else ""
     return [
-        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; {about}; "
+        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; {labels_in_words(facts)}; "
         f"label: {facts['label']}{groups}",
         model,
         "",
     ]
+
+
+def labels_in_words(facts):
+    """Return the classes and their sizes, or the range of numbers to predict."""
+    if "targets" in facts:
+        targets = facts["targets"]
+        return f"numbers from {targets['least']:.6g} to {targets['largest']:.6g}"
+    return "classes " + ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
 
 
 def model_options(arguments):

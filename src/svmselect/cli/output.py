@@ -7,10 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["check_outputs", "percent", "show", "table", "text", "visible", "warn"]
+__all__ = ["NumbersError", "check_outputs", "percent", "show", "table", "text", "visible", "warn"]
 
 READ = {"file": "the file that is read", "model": "the model that is read"}
 WRITTEN = ("save", "output", "report", "plot")
+
+
+class NumbersError(ValueError):
+    """A label that is no class, but may be a number to predict; `finding` says how it looks."""
+
+    def __init__(self, finding):
+        super().__init__(f"{finding}: that is no class label (see --label and --task)")
+        self.finding = finding
 
 
 def show(result, as_json, lines):

@@ -11,11 +11,22 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.atomic import replacing
+from svmselect.cli.data import labels_in_words
 from svmselect.cli.encoding import name_of
 from svmselect.cli.output import percent, text
 from svmselect.sklearn import SearchDisplay
 
-__all__ = ["as_svg", "check_plotting", "histogram", "plot", "surface", "write_page"]
+__all__ = [
+    "as_svg",
+    "check_plotting",
+    "class_sections",
+    "histogram",
+    "plot",
+    "residuals",
+    "surface",
+    "target_sections",
+    "write_page",
+]
 
 MOST_ROWS = 200
 MARGIN_OF_TWO = (
@@ -45,18 +56,17 @@ FORMATS = (".pdf", ".svg", ".png")
 SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 
 
-def write_page(arguments, facts, lines, numbers, left_out, model, data, search=None):
+def write_page(arguments, facts, lines, numbers, sections, search=None):
     """Write the page of --report.
 
-    `facts` are those of `load`, `lines` sentences on the model and how it was chosen, and `numbers` names and
-    values of results. `search` is a tuple: the search after its fit, its models in the order of their errors,
-    the name of their measure for people, and its key in each model.
+    `facts` are those of `load`, `lines` sentences on the model and how it was chosen, `numbers` names and
+    values of results, and `sections` HTML on the rows. `search` is a tuple: the search after its fit, its
+    models in the order of their errors, the name of their measure for people, and its key in each model.
     """
     # the file and the results
-    classes = ", ".join(f"{name} ({n})" for name, n in facts["classes"].items())
     parts = [
         f"<h1>{escape(Path(arguments.file).name)}</h1>",
-        f"<p>{facts['rows']} rows, {facts['features']} features; classes {escape(classes)}; label: "
+        f"<p>{facts['rows']} rows, {facts['features']} features; {escape(labels_in_words(facts))}; label: "
         f"{escape(facts['label'])}.</p>",
         *(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in lines),
         _table("What was found", ("quantity", "value"), numbers),
@@ -78,14 +88,7 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
         parts += ["<h2>All models</h2>", figure]
         parts += ["<details><summary>The same as a table</summary>"]
         parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
-    # margins, misclassified rows and support vectors
-    is_binary = len(facts["classes"]) == 2
-    alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
-    parts.append(f"<h2>{left_out.method.capitalize()} margins</h2>")
-    parts.append(MARGIN_OF_TWO if is_binary else MARGIN_OF_MORE)
-    parts += [_drawn(histogram(left_out), "margins", alternative)]
-    parts += ["<h2>Misclassified rows</h2>", _misclassified(left_out, data)]
-    parts += ["<h2>Support vectors</h2>", _support_vectors(model, data)]
+    parts += sections
     # the command and the versions
     command = shlex.join(["svmselect", *arguments.words])
     versions = [("Python", platform.python_version()), *((name, version(name)) for name in PACKAGES)]
@@ -99,6 +102,46 @@ def write_page(arguments, facts, lines, numbers, left_out, model, data, search=N
     )
     with replacing(Path(arguments.report)) as file:
         file.write(page.encode())
+
+
+def class_sections(left_out, model, data):
+    """Return margins, misclassified rows and support vectors of an SVC as HTML, from its LeftOutRows."""
+    alternative = f"Rows by their {left_out.method} margin; {left_out.wrong.sum()} are misclassified."
+    return [
+        f"<h2>{left_out.method.capitalize()} margins</h2>",
+        MARGIN_OF_TWO if model.classes_.size == 2 else MARGIN_OF_MORE,
+        _drawn(histogram(left_out), "margins", alternative),
+        "<h2>Misclassified rows</h2>",
+        _misclassified(left_out, data),
+        "<h2>Support vectors</h2>",
+        _support_vectors(model, data),
+    ]
+
+
+def target_sections(predicted, method, model, data):
+    """Return residuals, the largest of them and support vectors of an SVR as HTML.
+
+    `predicted` has the predictions of the models without each row, by the method of this name.
+    """
+    z = data.labels
+    size = np.abs(z - predicted)
+    worst = np.argsort(-size, kind="stable")[:MOST_ROWS]
+    rows = [
+        (int(data.numbers[n]), float(z[n]), float(predicted[n]), float(z[n] - predicted[n])) for n in worst
+    ]
+    inside = int(np.count_nonzero(size <= model.epsilon))
+    support = ", ".join(map(str, data.numbers[model.support_[:MOST_ROWS]]))
+    more = ", ..." if model.support_.size > MOST_ROWS else ""
+    alternative = f"Residuals beside {method} predictions; {inside} of {z.size} are at most epsilon."
+    return [
+        f"<h2>{method.capitalize()} residuals</h2>",
+        "<p>The residual of a row is its number less the prediction of a model that was trained without it. "
+        f"{inside} of {z.size} are at most epsilon, the grey band.</p>",
+        _drawn(residuals(predicted, z, model.epsilon, method), "residuals", alternative),
+        "<h2>Largest residuals</h2>",
+        _table("Rows", ("row of data", "number", "prediction", "residual"), rows),
+        f"<h2>Support vectors</h2><p>{model.support_.size} rows: {support}{more}</p>",
+    ]
 
 
 def _drawn(figure, name, alternative):
@@ -180,6 +223,18 @@ def histogram(rows):
     label = f"{rows.method} margin of a row"
     display = SearchDisplay("margins", label, values=rows.margins, wrong=rows.wrong)
     return display.plot(_new_figure(3).subplots()).figure_
+
+
+def residuals(predicted, z, epsilon, method):
+    """Draw residuals against predictions, with the band of width epsilon around 0."""
+    figure = _new_figure(3)
+    ax = figure.subplots()
+    ax.axhspan(-epsilon, epsilon, color="0.9")
+    ax.axhline(0, color="0.5", linewidth=0.8)
+    ax.plot(predicted, z - predicted, "o", markersize=3, alpha=0.6)
+    ax.set_xlabel(f"{method} prediction")
+    ax.set_ylabel("residual")
+    return figure
 
 
 def _new_figure(height):

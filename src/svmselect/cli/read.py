@@ -23,6 +23,7 @@ from svmselect.cli.arguments import MAX_BYTES
 from svmselect.cli.csv_table import MISSING, Cells, csv_columns, is_number, known_columns, look_alikes
 from svmselect.cli.encoding import Column, Encoding, learned
 from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
+from svmselect.cli.output import NumbersError
 
 __all__ = ["PARQUET", "Table", "read", "read_rows", "text_of", "unpacked"]
 
@@ -138,7 +139,8 @@ def read(
         if task == "regression":
             labels = _targets(words, raw.lines, f"{path}, {column}")
         else:
-            labels = _csv_labels(words, f"{path}, {column}", column, label_doubts)
+            is_named = label is not None or raw.label_is_named
+            labels = _csv_labels(words, f"{path}, {column}", column, label_doubts, is_named)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
         options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
@@ -243,7 +245,7 @@ def _libsvm_columns(path, text, zero_based, task="classification"):
     if task == "regression":
         return X, labels, from_zero, doubts
     fraction = labels[labels != np.floor(labels)]
-    _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts)
+    _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts, True)
     # scikit-learn takes fractions for a target of regression
     return X, labels.astype(str) if fraction.size else labels, from_zero, doubts
 
@@ -256,8 +258,11 @@ def _targets(words, lines, where):
     return np.array(words, dtype=np.float64)
 
 
-def _csv_labels(words, where, column, doubts):
-    """Return labels that differ as text as different classes: float64 where it keeps them apart, else str."""
+def _csv_labels(words, where, column, doubts, is_named):
+    """Return labels that differ as text as different classes: float64 where it keeps them apart, else str.
+
+    `is_named` says that the column of the labels was not guessed from its place.
+    """
     labels = np.array(words)
     kinds, counts = np.unique(labels, return_counts=True)
     for word, count in zip(kinds, counts, strict=True):
@@ -273,7 +278,7 @@ def _csv_labels(words, where, column, doubts):
         return labels
     values = kinds.astype(np.float64)
     fractions = bool((values != np.floor(values)).any())
-    _check_classes(labels, fractions, where, column, doubts)
+    _check_classes(labels, fractions, where, column, doubts, is_named)
     order = np.argsort(values, kind="stable")
     same = np.flatnonzero(np.diff(values[order]) == 0)
     if same.size:
@@ -286,10 +291,10 @@ def _csv_labels(words, where, column, doubts):
     return labels.astype(np.float64) if exact and not fractions and not same.size else labels
 
 
-def _check_classes(labels, fractions, where, column, doubts):
+def _check_classes(labels, fractions, where, column, doubts, may_be_numbers=False):
     """Raise a ValueError unless there are at least two classes, and not nearly as many as rows.
 
-    Add a doubt where the labels may be a number to predict.
+    It is a NumbersError where the labels may be numbers to predict. Add a doubt where they look like that.
     """
     kinds = np.unique(labels)
     if kinds.size < 2:
@@ -297,6 +302,8 @@ def _check_classes(labels, fractions, where, column, doubts):
         raise ValueError(f"{where} holds one class only: {only}")
     finding = f"holds {kinds.size} different values in {labels.size} rows"
     if (kinds.size > MOST_CLASSES or (fractions and kinds.size > 2)) and 2 * kinds.size > labels.size:
+        if may_be_numbers:
+            raise NumbersError(f"{where} {finding}")
         raise ValueError(f"{where} {finding}: that is no class label (see --label and --task)")
     if kinds.size > MOST_CLASSES or fractions:
         doubts.append(

@@ -15,7 +15,7 @@ from svmselect.cli.models import (
     scorer_for,
 )
 from svmselect.cli.output import show, table
-from svmselect.cli.page import check_plotting, write_page
+from svmselect.cli.page import check_plotting, class_sections, write_page
 from svmselect.sklearn.progress import progress_bar
 
 __all__ = ["scored_loo"]
@@ -57,6 +57,7 @@ def scored_loo(arguments):
     if arguments.report:
         numbers = [(name, value) for name, value, _ in rows[:-1]]
         lines = [line, *constant_remark(model.predicted)]
-        write_page(arguments, facts, lines, numbers, loo_rows(estimator, y), estimator, data)
+        sections = class_sections(loo_rows(estimator, y), estimator, data)
+        write_page(arguments, facts, lines, numbers, sections)
     lines = heading(facts, line) + table(rows) + constant_remark(model.predicted)
     show(result, arguments.json, lines)

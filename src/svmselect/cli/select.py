@@ -21,7 +21,7 @@ from svmselect.cli.models import (
     scorer_for,
 )
 from svmselect.cli.output import percent, show, table, text
-from svmselect.cli.page import check_plotting, plot, surface, write_page
+from svmselect.cli.page import check_plotting, class_sections, plot, surface, write_page
 from svmselect.cli.train import (
     check_groups,
     check_options,
@@ -38,7 +38,7 @@ from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.scoring import Scoring
 
-__all__ = ["select", "write_models"]
+__all__ = ["encoded_apart", "select", "write_models"]
 
 
 def select(arguments):
@@ -114,11 +114,12 @@ def select(arguments):
         plot(surface(search), arguments.plot)
     if arguments.report:
         left_out = _left_out(arguments, model, X, data)
+        sections = class_sections(left_out, model, data)
         condition = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{condition}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(predicted != y))))
         about_all = (search, models, measure, key)
-        write_page(arguments, facts, [best, *remarks], numbers, left_out, model, data, about_all)
+        write_page(arguments, facts, [best, *remarks], numbers, sections, about_all)
     lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
     lines += table([*about, ("time", f"{search.search_time_:.2f} s", "")])
     show(result, arguments.json, lines)
@@ -225,7 +226,7 @@ class _Outer:
         scorer = scorer_for(arguments.scoring, arguments.positive, y)
         scoring = None if scorer is None else Scoring(scorer)
         for h, (train, held_out) in enumerate(folds):
-            X, X_held_out = _encoded_apart(data, train, held_out, arguments)
+            X, X_held_out = encoded_apart(data, train, held_out, arguments)
             model = choose(arguments, X, y[train], None if data.groups is None else data.groups[train])
             self.fold[held_out] = h
             self.wrong[held_out] = model.predict(X_held_out) != y[held_out]
@@ -272,7 +273,7 @@ class _Outer:
         return f"{' '.join(self.row)} ({how})"
 
 
-def _encoded_apart(data, train, held_out, arguments):
+def encoded_apart(data, train, held_out, arguments):
     """Return the features of training rows, and of held-out rows by the encoding of the training rows."""
     known = data.encoding
     if known.layout is None:

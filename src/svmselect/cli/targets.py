@@ -1,16 +1,18 @@
 """The commands of regressions, with --task regression, and predictions of models without classes."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import r2_score
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from svmselect.cli.csv_table import is_number
 from svmselect.cli.data import described, heading, load
 from svmselect.cli.output import show, table, warn
-from svmselect.cli.select import write_models
+from svmselect.cli.page import check_plotting, plot, surface, target_sections, write_page
+from svmselect.cli.select import encoded_apart, write_models
 from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV, save_model
 from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.progress import progress_bar
@@ -28,7 +30,7 @@ __all__ = [
 
 ERROR = "neg_mean_absolute_error"  # what a selection goes by without --scoring
 SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
-REFUSED = ("balanced", "calibration", "threshold", "positive", "report", "plot", "outer")
+REFUSED = ("balanced", "calibration", "threshold", "positive")
 
 
 def _checked(arguments, data):
@@ -90,6 +92,7 @@ def _error_facts(prefix, values):
 
 def loo_of_targets(arguments):
     """Run the command `loo` for a regression."""
+    check_plotting(None, arguments.report)
     X, data, facts = load(arguments)
     z, model = _checked(arguments, data), _model(arguments)
     begin = time.perf_counter()
@@ -118,6 +121,9 @@ def loo_of_targets(arguments):
         ("support vectors", str(model.support_.size)),
         ("time", f"{seconds:.2f} s"),
     ]
+    if arguments.report:
+        sections = target_sections(model.loo_predictions_, "leave-one-out", model, data)
+        write_page(arguments, facts, [line], rows[:-1], sections)
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
@@ -134,13 +140,13 @@ def span_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def _folds(arguments, data):
-    """Return the folds of --folds and --seed; rows of one group of --groups are held out together."""
-    k, m = arguments.folds, data.labels.size
+def _folds(arguments, data, option="folds"):
+    """Return the folds of --folds or --outer; rows of one group of --groups are held out together."""
+    k, m = getattr(arguments, option), data.labels.size
     most = m if data.groups is None else np.unique(data.groups).size
     if not 2 <= k <= most:
         kind = "rows" if data.groups is None else "groups of --groups"
-        raise ValueError(f"--folds must be from 2 to the {most} {kind}, got {k}")
+        raise ValueError(f"--{option} must be from 2 to the {most} {kind}, got {k}")
     kind = KFold if data.groups is None else GroupKFold
     splitter = kind(k, shuffle=True, random_state=arguments.seed)
     return list(splitter.split(np.zeros(m), groups=data.groups))
@@ -221,21 +227,11 @@ def _save(model, data, arguments):
 def select_of_targets(arguments):
     """Run the command `select` for a regression."""
     # 1) the search
+    check_plotting(arguments.plot, arguments.report)
     X, data, facts = load(arguments)
-    z, model = _checked(arguments, data), _regression(arguments)
-    grid = default_grid(model.kernel, X) | {"epsilon": arguments.epsilon or [0.1]}
-    grid |= {name: values for name in ("C", "gamma") if (values := getattr(arguments, name))}
-    options = {
-        "scoring": arguments.scoring or ERROR,
-        "refit": False,
-        "n_jobs": arguments.jobs,
-        "error_score": "raise",
-        "verbose": not arguments.quiet and arguments.jobs == 1,
-    }
-    if arguments.by == "loo":
-        search = LOOSearchCV(model, grid, **options).fit(X, z)
-    else:
-        search = SeededCV(model, grid, cv=_folds(arguments, data), **options).fit(X, z)
+    z = _checked(arguments, data)
+    outer_folds = _folds(arguments, data, "outer") if arguments.outer else []
+    search = _searched(arguments, X, z, _folds(arguments, data), not arguments.quiet)
     # 2) the models in the order of their ranks
     results = search.cv_results_
     key, sign = ("score", 1) if arguments.scoring else ("mean_absolute_error", -1)
@@ -243,7 +239,7 @@ def select_of_targets(arguments):
     models = [{**results["params"][n], key: sign * results["mean_test_score"][n]} for n in order]
     method = "leave-one-out" if arguments.by == "loo" else f"{arguments.folds}-fold"
     measure = f"{method} {arguments.scoring or 'mean absolute error'}"
-    best = clone(model).set_params(**search.best_params_)
+    best = clone(search.estimator).set_params(**search.best_params_)
     parameters, line = described(best, X)
     result = {
         **facts,
@@ -255,19 +251,69 @@ def select_of_targets(arguments):
         "models": models,
         "seconds": search.search_time_,
     }
-    names = sorted(grid)
+    names = sorted(search.param_grid)
     rows = [(*(each[name] for name in names), float(each[key])) for each in models[: arguments.top]]
     sentence = f"Best of {len(models)} models by {measure}, {models[0][key]:.6g}: {line}"
     lines = [*heading(facts, sentence), *table(rows, (*names, measure)), ""]
-    # 3) files and output
+    # 3) the error of the selection as a whole
+    numbers = [(measure, f"{models[0][key]:.6g}")]
+    if arguments.outer:
+        values = _errors(z, _outer_predictions(arguments, data, outer_folds))
+        result |= {"outer_folds": arguments.outer, **_error_facts("outer", values)}
+        numbers += _error_rows("whole selection:", values)
+        lines += table(numbers[1:])
+    # 4) files and output
+    if arguments.save or arguments.report:
+        best.fit(X, z)
     if arguments.save:
-        _save(best.fit(X, z), data, arguments)
+        _save(best, data, arguments)
         result["model"] = arguments.save
         lines += table([("saved", arguments.save)])
     if arguments.output:
         write_models(arguments.output, names, key, models)
         result["output"] = arguments.output
+    if arguments.plot:
+        plot(surface(search), arguments.plot)
+    if arguments.report:
+        predicted = best.loo_predictions_ if arguments.by == "loo" else _held_out(arguments, best, X, data)
+        sections = target_sections(predicted, method, best, data)
+        write_page(arguments, facts, [sentence], numbers, sections, (search, models, measure, key))
     show(result, arguments.json, [*lines, *table([("time", f"{search.search_time_:.2f} s")])])
+
+
+def _searched(arguments, X, z, folds, verbose):
+    """Return the search of the options, after its fit; `folds` are for --by cv."""
+    model = _regression(arguments)
+    grid = default_grid(model.kernel, X) | {"epsilon": arguments.epsilon or [0.1]}
+    grid |= {name: values for name in ("C", "gamma") if (values := getattr(arguments, name))}
+    options = {
+        "scoring": arguments.scoring or ERROR,
+        "refit": False,
+        "n_jobs": arguments.jobs,
+        "error_score": "raise",
+        "verbose": verbose and arguments.jobs == 1,
+    }
+    if arguments.by == "loo":
+        return LOOSearchCV(model, grid, **options).fit(X, z)
+    return SeededCV(model, grid, cv=folds, **options).fit(X, z)
+
+
+def _held_out(arguments, model, X, data):
+    """Return the prediction of each row by the model that was trained without its fold."""
+    return cross_val_predict(clone(model), X, data.labels, cv=_folds(arguments, data))
+
+
+def _outer_predictions(arguments, data, folds):
+    """Return the prediction of each row by the model that was chosen and trained without its fold."""
+    predicted = np.empty(data.labels.size)
+    for train, held_out in folds:
+        X, X_held_out = encoded_apart(data, train, held_out, arguments)
+        z, groups = data.labels[train], None if data.groups is None else data.groups[train]
+        inner = _folds(arguments, SimpleNamespace(labels=z, groups=groups))
+        search = _searched(arguments, X, z, inner, False)
+        model = clone(search.estimator).set_params(**search.best_params_).fit(X, z)
+        predicted[held_out] = model.predict(X_held_out)
+    return predicted
 
 
 def predict_targets(arguments, model, rows):

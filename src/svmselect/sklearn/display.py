@@ -6,6 +6,7 @@ import numpy as np
 
 __all__ = ["SearchDisplay"]
 
+LOSSES = ("error", "loss", "deviance")
 KINDS = ("surface", "curve", "margins")
 SHOWN = 0.8  # this share of the models differs in colour
 MOST_WORDS = 120  # with at most this many cells, each shows its number
@@ -94,7 +95,7 @@ class SearchDisplay:
             All others are as in the chosen model.
         score : str, optional
             Which of several scores to draw; by default the one that chose. Accuracies are drawn as errors in
-            percent.
+            percent, and a score such as neg_mean_absolute_error without its minus.
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
 
@@ -158,7 +159,7 @@ class SearchDisplay:
         return self
 
     def _draw_surface(self, ax):
-        errors = self.label.endswith("(%)")
+        errors = self.label.endswith(("(%)", *LOSSES))
         # a few models that are much worse than all others would take the colours for themselves
         low, high = np.nanmin(self.values), np.nanmax(self.values)
         if errors:
@@ -269,12 +270,14 @@ class _Models:
             self.best = int(results[f"rank_test_{score}"].argmin())
         method = f"{search.n_splits_}-fold" if hasattr(search, "n_splits_") else "leave-one-out"
         named = score if search.multimetric_ else search.scoring_
-        self.is_error = named in ("accuracy", "weighted_accuracy")
-        if self.is_error:
+        # what is drawn is offset + factor * score
+        named = named if isinstance(named, str) else "score"
+        self.offset, self.factor, self.label = 0, 1, f"{method} {named}"
+        if named in ("accuracy", "weighted_accuracy"):
             weighted = " weighted by class" if named == "weighted_accuracy" else ""
-            self.label = f"{method} error{weighted} (%)"
-        else:
-            self.label = f"{method} {named if isinstance(named, str) else 'score'}"
+            self.offset, self.factor, self.label = 100, -100, f"{method} error{weighted} (%)"
+        elif named.startswith("neg_") and named.endswith(LOSSES):
+            self.factor, self.label = -1, f"{method} {named.removeprefix('neg_').replace('_', ' ')}"
         # the deviation is over splits, or over the rows where each is a split
         self.n = getattr(search, "n_splits_", None) or search.n_rows_
         self.rows_differ = "n_resources" in results and not hasattr(search, "n_splits_")
@@ -288,9 +291,9 @@ class _Models:
         return sorted(distinct) if all(isinstance(value, numbers.Real) for value in distinct) else distinct
 
     def shown(self, kind):
-        """Return the mean scores, or errors in percent, of all models."""
+        """Return the mean scores, errors in percent, or losses, of all models."""
         values = np.asarray(self.results[f"mean_{kind}_{self.score}"], dtype=np.float64)
-        return 100 * (1 - values) if self.is_error else values
+        return self.offset + self.factor * values
 
     def display(self, cls, kind, names):
         """Return the display of the models that have all other parameters of the chosen one."""
@@ -333,7 +336,7 @@ class _Models:
             self.label,
             values=values[order],
             coordinates=[[self.params[n][name] for n in order]],
-            spread=spread * (100 if self.is_error else 1) if spread.any() else None,
+            spread=spread * abs(self.factor) if spread.any() else None,
             train=train,
             **parts,
         )
