@@ -24,7 +24,7 @@ from lib.papers import FOLDER
 from lib.run import planned
 from lib.scorecard import paper_table
 from lib.shown import about_in_words, number_in_words
-from lib.story import Results, check, digits, named
+from lib.story import Results, check, digits, fixed, named
 from lib.tables import arranged, part, read_tidy
 
 WORKFLOW = Path(__file__).resolve().parent
@@ -126,7 +126,8 @@ def _decisive(results, claim):
         "" if row["holds"] == "yes" or row["dataset"] == "all sets" else f", {about_in_words(row['dataset'])}"
     )
     limit = row["limit"].replace("<=", "≤").replace(">=", "≥")
-    return {"number": f"{number_in_words(row['quantity'])}{place}: {digits(row['value'])} ({limit})"}
+    value = fixed(row["value"]) if row["value"].is_integer() else digits(row["value"])
+    return {"number": f"{number_in_words(row['quantity'])}{place}: {value} ({limit})"}
 
 
 def _beyond(row):

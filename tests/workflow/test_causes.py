@@ -19,6 +19,7 @@ from lib.causes import (
 )
 from lib.config import check_config, complete_config
 from lib.papers import load_papers
+from lib.run import planned
 from lib.scorecard import figures
 from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import Tolerance, read_published
@@ -92,6 +93,14 @@ def test_a_cause_is_frozen_before_it_is_run():
             check_frozen("p", "c", other, frozen)
     with pytest.raises(ValueError, match=f"p/d is not frozen: .*d,{frozen['c']}"):
         check_frozen("p", "d", ACTS, frozen)
+
+
+def test_a_run_refuses_a_cause_that_was_narrowed(root):
+    papers, registry, config = planned(root / "config/paper.yaml")
+    wen2017 = papers["wen2017"]
+    wen2017.causes["seeds_in_file_order"]["acts"][0]["methods"].remove("mir")
+    with pytest.raises(ValueError, match="wen2017/seeds_in_file_order is not as it was declared"):
+        wen2017.set_plan(config, registry)
 
 
 @pytest.mark.parametrize("paper", WITH_CAUSES)

@@ -202,8 +202,7 @@ def cause_table(causes, figures):
     """Return a table of the causes of all papers, one row for each. From the scorecard's figures of all
     papers it counts the compared figures on which a cause ``acts``, those that it ``landed`` on, those of
     ``too_wide`` a tolerance, and the ``misses`` that it explains or leaves undecidable. Its ``evidence`` is
-    predicted, found afterwards, proof, missing or spread."""
-    kinds = {"proof": "proof", "missing": "missing", "spreads": "spread"}
+    predicted, found afterwards, proof, spread, or what is missing."""
     names = ("paper", "cause", "statement", "evidence", "acts", "landed", "too_wide", "misses", "verdict")
     counted = (PROVED, PREDICTED, FOUND_AFTERWARDS, UNDECIDABLE)
     misses = figures[figures["explained_by"].isin(counted)].groupby(["paper", "cause"]).size()
@@ -212,8 +211,7 @@ def cause_table(causes, figures):
             paper,
             cause.name,
             cause.declaration["statement"],
-            cause.declaration.get("evidence")
-            or next(kind for key, kind in kinds.items() if key in cause.declaration),
+            _evidence(cause.declaration),
             len(cause.landed),
             sum(landed is True for landed in cause.landed.values()),
             sum(landed == TOO_WIDE for landed in cause.landed.values()),
@@ -224,3 +222,10 @@ def cause_table(causes, figures):
         for cause in paper_causes
     ]
     return pd.DataFrame(rows, columns=names)
+
+
+def _evidence(declaration):
+    """Return what a cause rests on, in words."""
+    if "missing" in declaration:
+        return f"missing: {declaration['missing']}"
+    return declaration.get("evidence") or ("proof" if "proof" in declaration else "spread")

@@ -6,7 +6,7 @@ MNIST = ["mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"]
 PAPER_ROWS = ["splice", "adult", *MNIST]
 # why a claim of the paper misses
 WHY = {
-    "span-selects-best": "beside cross-validation alone, and on rows that are drawn anew",
+    "span-selects-best": "cross-validation selects better on most sets, whose rows are drawn anew",
     "span-beside-cv": "the rows of seven sets are one draw of ours",
     "best-with-instance-weights": "neither the rows of bank marketing nor the kernel of speech are known",
     "span-slower-on-small-sets": "one factorisation gives all spans here; the paper's are a QP each",
@@ -26,7 +26,6 @@ def values(results):
         "xi-alpha on splice alone misses its RMSE",
     )
     check((counts["within"] == "yes").all(), "all counts of Table 5 are met on the six sets")
-    check(results.claim("spans-exist")["verdict"] == "reproduced", "spans are almost never empty")
     for claim in ("span-beside-cv", "best-with-instance-weights", "span-slower-on-small-sets"):
         check(results.claim(claim)["held"] == 0, f"the claim {claim} does not hold")
     beside = results.csv("claims_numbers").query("claim == 'span-beside-cv'")["value"].item()
