@@ -98,8 +98,9 @@ class Paper:
 
     @property
     def modules(self):
-        """The files of all its code."""
-        return [from_here(path) for path in sorted((FOLDER / self.key).rglob("*.py"))]
+        """The files of its code, but for the story, which the pages on the results alone read."""
+        paths = sorted((FOLDER / self.key).rglob("*.py"))
+        return [from_here(path) for path in paths if path.name != "story.py"]
 
     def code(self, run):
         """Return the files of the paper's code that a run executes: all modules but those of exhibits,
