@@ -83,6 +83,9 @@ def pages(folder, config_file):
         row._asdict() | _decisive(results[row.paper], row.claim) | {"why": _why(row, told[row.paper])}
         for row in verdicts[verdicts["by"] == "paper"].itertuples(index=False)
     ]
+    for key, story in told.items():
+        without = set(getattr(story, "WHY", {})) - {row["claim"] for row in claims if row["paper"] == key}
+        check(not without, f"{key} claims {', '.join(sorted(without))}")
     texts = {
         "": environment.get_template("results.md").render(
             summary=summary, papers={key: paper.name for key, paper in papers.items()}, claims=claims

@@ -82,6 +82,11 @@ def test_every_exhibit_and_claim_stands_on_its_page():
         ("scorecard_claims.csv", {"claim == 'week-and-night'": ("held", 2)}, "week-and-night misses"),
         ("scorecard_claims.csv", {"claim == 'accuracy'": ("held", 0)}, "accuracy holds"),
         (
+            "scorecard_claims.csv",
+            {"claim == 'week-and-night'": ("by", "us")},
+            "bakir2004 claims week-and-night",
+        ),
+        (
             "franc2008/agreement_points.csv",
             {"not degenerate": ("wrong_by", "unlearn")},
             "unlearning is right wherever",
