@@ -25,7 +25,6 @@
 #     {paper}/causes.csv                        what the variants and proofs of causes of misses have
 #     {paper}/claims.*, claims_numbers.csv      verdicts on the paper's claims, and the numbers that decide them
 #     scorecard.*, scorecard_*.csv              published beside reproduced; totals per exhibit; verdicts; causes
-#     misses.pdf, misses.svg                    what explains the results outside their tolerance
 #     libraries.csv                             which library, commit and processor computed the rows of each stage
 #     config.yaml, provenance.json              what was run, and with what
 #     report.html                               all exhibits with their captions, and the scorecard

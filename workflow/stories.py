@@ -16,13 +16,15 @@ from importlib import import_module
 from pathlib import Path
 
 import jinja2
+import numpy as np
 import pandas as pd
 
 from lib.exhibits import read_context
 from lib.papers import FOLDER
 from lib.run import planned
 from lib.scorecard import paper_table
-from lib.story import Results, check, named
+from lib.shown import about_in_words, number_in_words
+from lib.story import Results, check, digits, fixed, named
 from lib.tables import arranged, part, read_tidy
 
 WORKFLOW = Path(__file__).resolve().parent
@@ -76,19 +78,29 @@ def pages(folder, config_file):
     columns = [("", heading, part(place)) for place, heading in enumerate(headings)]
     summary = "\n\n".join([SUMMARY[0], arranged(body, columns, []).markdown(), SUMMARY[1]])
     causes = pd.read_csv(folder / "scorecard_causes.csv")
+    told = {key: import_module(f"papers.{key}.story") for key in papers}
+    claims = [
+        row._asdict() | _decisive(results[row.paper], row.claim) | {"why": _why(row, told[row.paper])}
+        for row in verdicts[verdicts["by"] == "paper"].itertuples(index=False)
+    ]
+    for key, story in told.items():
+        without = set(getattr(story, "WHY", {})) - {row["claim"] for row in claims if row["paper"] == key}
+        check(not without, f"{key} claims {', '.join(sorted(without))}")
     texts = {
         "": environment.get_template("results.md").render(
+            summary=summary, papers={key: paper.name for key, paper in papers.items()}, claims=claims
+        ),
+        "causes": environment.get_template("causes.md").render(
+            causes=causes,
+            declared=list(causes["paper"] + "/" + causes["cause"]),
+            names=names,
             results=results,
-            summary=summary,
-            papers={key: paper.name for key, paper in papers.items()},
-            causes=list(causes["paper"] + "/" + causes["cause"]),
             provenance=json.loads((folder / "provenance.json").read_text()),
             libraries=pd.read_csv(folder / "libraries.csv"),
-        )
+        ),
     }
-    texts["causes"] = environment.get_template("causes.md").render(causes=causes, names=names)
     for key, paper in papers.items():
-        values = import_module(f"papers.{key}.story").values(results[key])
+        values = told[key].values(results[key])
         texts[key] = environment.get_template("paper.md").render(
             paper=paper,
             story=environment.get_template(f"{key}/story.md").render(values),
@@ -96,6 +108,39 @@ def pages(folder, config_file):
             claims=verdicts[verdicts["paper"] == key],
         )
     return {key: wrapped(text) for key, text in texts.items()}, summary
+
+
+def _why(claim, story):
+    """Return why a claim misses, from ``WHY`` of the paper's story. Each claim that misses has a reason, and
+    no other has one."""
+    why, missed = getattr(story, "WHY", {}).get(claim.claim, ""), claim.held < claim.tests
+    check(bool(why) == missed, f"{claim.paper}/{claim.claim} {'misses' if why else 'holds'}", claim.verdict)
+    return why
+
+
+def _decisive(results, claim):
+    """Return the ``number`` in words that is nearest to its limit, or furthest beyond it, among those that
+    decide a claim."""
+    numbers = results.csv("claims_numbers").fillna("").query("claim == @claim and holds != ''")
+    if numbers.empty:
+        return {"number": ""}
+    row = min(numbers.to_dict("records"), key=lambda row: (row["holds"] == "yes", -_beyond(row)))
+    place = (
+        "" if row["holds"] == "yes" or row["dataset"] == "all sets" else f", {about_in_words(row['dataset'])}"
+    )
+    limit = row["limit"].replace("<=", "≤").replace(">=", "≥")
+    value = fixed(row["value"]) if row["value"].is_integer() else digits(row["value"])
+    return {"number": f"{number_in_words(row['quantity'])}{place}: {value} ({limit})"}
+
+
+def _beyond(row):
+    """Return how far a number is beyond its limit, relative to the limit if this is not 0."""
+    match = re.match(r"(\D*)([\d.]+)", row["limit"])
+    if match is None:
+        return -np.inf
+    relation, limit = match[1].strip(), float(match[2])
+    apart = (row["value"] - limit) / (limit or 1)
+    return apart if relation.startswith("<") else -apart if relation.startswith(">") else abs(apart)
 
 
 def _shown(folder, exhibit, paper, config):

@@ -31,7 +31,7 @@ def write_pages(app):
     folder = Path(app.srcdir) / "reproduction"
     folder.mkdir(exist_ok=True)
     index = page(RESULTS / "README.md")
-    papers = re.findall(r"\n- .*\]\((\w+)\.md\)", index)
+    papers = [name for name in dict.fromkeys(re.findall(r"\]\((\w+)\.md\)", index)) if name != "causes"]
     texts = {paper: page(RESULTS / paper / "README.md") for paper in papers}
     texts["causes"] = page(RESULTS / "causes.md")
     texts["index"] = "\n".join([index, "```{toctree}", ":hidden:", "", *papers, "causes", "```", ""])

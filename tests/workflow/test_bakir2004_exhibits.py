@@ -6,6 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 import pytest
+from lib.exhibits import Context
 from lib.rows import ERROR
 from lib.timing import measured_memory
 from papers.bakir2004 import benchmark_final_C, causes, cells
@@ -101,6 +102,25 @@ def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
     body, notes = table_of(table1, tidy_of(tmp_path, table1, rows), published=published(tmp_path))
     assert any("d with 4000 training rows, MULTIEDIT + CONDENSE: 1" in note for note in notes)
     assert body[0][12:14] == ["n/a", "n/a"]
+
+
+def test_the_axis_of_clean_errors_is_that_of_the_paper(tmp_path):
+    tidy = tidy_of(tmp_path, figure4, made_rows())
+    far = tidy[tidy["method"] == "nu_svm"].assign(method="multiedit_condense", value=90.0)
+    highest = tidy[tidy["metric"] == "clean_error"].query("method != 'multiedit_condense'")["value"].max()
+    printed = published(tmp_path)
+    ends = printed.query("exhibit == 'figure4' and metric == 'clean_error'")["value"]
+    fig = figure4.figure(pd.concat([tidy, far]), Context(published=printed))
+    tops = [ax.get_ylim()[1] for ax in fig.axes]
+    assert tops[2] == pytest.approx(1.05 * max([*ends, highest])) and tops[1] > 90
+    assert "C-SVM" in [text.get_text() for text in fig.legends[0].get_texts()]
+
+
+def test_the_run_that_fits_the_axis_is_a_mark_of_its_own(tmp_path):
+    rows = made_rows()
+    without = tidy_of(tmp_path, figure3, {"cells": rows})
+    both = tidy_of(tmp_path, figure3, {"cells": rows, "variance_of_four": rows})
+    assert set(both["method"]) - set(without["method"]) == {"svm_large_C"}
 
 
 @pytest.mark.slow

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 from lib.figures import panels, save, use_form
-from lib.overview import plot_misses, plot_results
+from lib.overview import MARKERS, ZERO, compared_results, plot_results
 from lib.papers import load_papers
+from matplotlib.collections import PathCollection
 
 
 @pytest.fixture(autouse=True)
@@ -50,20 +51,28 @@ def words_of(fig):
     ]
 
 
-def test_what_is_open_is_named_by_its_cause_and_its_data_sets(card):
-    frame, papers = card
-    _, causes = words_of(plot_misses(frame, papers))
-    assert {"splice of DELVE", "width of forest", "steps of ATO"} <= set(causes)
-    assert not any("(" in cause for cause in causes if cause not in papers.values())
-    named, lines = words_of(plot_results(frame, papers))
+def test_open_results_are_named_by_their_data_sets(card):
+    named, lines = words_of(plot_results(*card))
     assert "forest" in named and "Table 1: support vectors" in lines
-    # without a cause it has the words of the quantity
-    bare = frame.assign(cause="", explained=frame["explained"].replace("undecidable", "no"))
-    assert "Table 1: support vectors" in words_of(plot_misses(bare, papers))[1]
 
 
-def test_a_run_without_misses_has_its_pictures(card):
+def test_the_picture_has_every_compared_result(card):
+    frame, papers = card
+    fig = plot_results(frame, papers)
+    results = frame[(frame["kind"] == "result") & (frame["explained_by"] != "")]
+    points = [drawn for drawn in fig.axes[0].collections if isinstance(drawn, PathCollection)]
+    drawn = sum(len(group.get_offsets()) for group in points)
+    counts = results["explained_by"].value_counts()
+    legend = [text.get_text() for text in fig.legends[0].get_texts()]
+    assert drawn == len(results) and legend == [f"{kind} ({counts.get(kind, 0)})" for kind in MARKERS]
+    # a printed 0 has its place, and points beyond an edge are counted there
+    rows = compared_results(frame)
+    assert (rows["ratio"] == ZERO).sum() == (results["value"].astype(float) == 0).sum() > 0
+    beyond = (rows["ratio"] > 16).groupby([rows["paper"], rows["exhibit"], rows["metric"]]).sum().max()
+    assert beyond < 2 or f"{beyond}" in words_of(fig)[0]
+
+
+def test_a_run_without_misses_has_its_picture(card):
     frame, papers = card
     within = frame[frame["within"] != "no"]
-    assert words_of(plot_misses(within, papers))[1] == []
-    assert not any(words_of(plot_results(within, papers))[0])
+    assert not [text for text in words_of(plot_results(within, papers))[0] if not text.isdigit() and text]

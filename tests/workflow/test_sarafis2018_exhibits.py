@@ -8,7 +8,7 @@ import pytest
 import yaml
 from lib.exhibits import Context
 from lib.rows import ERROR
-from lib.tables import at_minimum
+from lib.tables import TIDY_COLUMNS, at_minimum
 from papers.sarafis2018 import causes, cells
 from papers.sarafis2018.exhibits import figure2, figure4, figure5, figure6, table2, table5
 from papers.sarafis2018.exhibits.published_beside import lookup
@@ -187,6 +187,24 @@ def test_the_printed_least_test_error_stands_in_the_figures(tmp_path, root):
     # of a data set that the paper does not have
     other = figure2.figure(line.assign(dataset="another"), context)
     assert all(heights(ax) == [] for ax in other.axes)
+
+
+def test_the_paper_s_crossing_is_drawn_where_times_cross():
+    times = pd.DataFrame(
+        [
+            ("figure5", dataset, size, method, "time", value, np.nan, "s")
+            for dataset, ratios in (("a", (2, 0.5)), ("b", (0.5, 0.25)))
+            for size, ratio in zip(("128", "8192"), ratios, strict=True)
+            for method, value in (("kfold", 1.0), ("span_rule", ratio), ("span_rule_shared", 1 / ratio))
+        ],
+        columns=TIDY_COLUMNS,
+    )
+    context = Context(limits={"from_log2_m": 12})
+    for tidy, drawn in ((times, [1, 0]), (times[times["dataset"] == "b"], [0])):
+        fig = figure5.figure(tidy, context)
+        assert [sum(set(line.get_xdata()) == {4096} for line in ax.lines) for ax in fig.axes] == drawn
+        legend = [text.get_text() for text in fig.legends[0].get_texts()]
+        assert ("span rule faster from here on, paper" in legend) == any(drawn)
 
 
 @pytest.mark.slow

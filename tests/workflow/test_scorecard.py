@@ -121,7 +121,9 @@ def test_figures_that_are_those_of_the_paper_are_all_within(root, claims, paper)
     assert list(result.columns) == COLUMNS and len(result) == PRINTED[paper]
     pd.testing.assert_frame_equal(result[TIDY_COLUMNS], read_printed(path))
     assert (result["reproduced"] != "").all() and set(result["within"]) <= {"yes", ""}
-    assert (result.loc[result["within"] == "", "reason"] != "").all()
+    undecided = result[result["within"] == ""]
+    assert ((undecided["reason"] != "") == (undecided["explained_by"] == "")).all()
+    assert set(undecided["explained_by"]) <= {"", "too wide to decide"}
 
 
 @pytest.mark.parametrize("paper", PRINTED)
@@ -157,16 +159,16 @@ def test_a_figure_shows_its_tolerance():
     ]
     for points, exact, same in (
         ("u/n", "yes", "yes"),
-        ("n", "yes", "not decidable: the tolerance reaches 0"),
+        ("n", "yes", "too wide to decide"),
     ):
         for rows, expected in (("exact", exact), ("same distribution", same)):
             rule = {"kind": "result", "rows": rows, "points": [points], "why": "so"}
             row = card(published, frame(*ours), {"q": rule})
             assert (row["kind"], row["rows"]) == ("result", rows)
-            assert expected in (row["within"], row["reason"]), (points, rows)
+            assert expected in (row["within"], row["explained_by"]), (points, rows)
             assert float(row["difference"]) == pytest.approx(0.1)
             assert float(row["ratio"]) == pytest.approx(1.01)
-    assert row["least"] == "" and row["tolerance"].startswith("3 standard errors and rounding: 18")
+    assert row["within"] == "" and row["tolerance"].startswith("3 standard errors and rounding: 18")
     ours[0] = (*ours[0][:5], 12.06, np.nan, "percent")
     exact = card(published, frame(*ours), {"q": {**rule, "rows": "exact"}})
     assert (exact["within"], exact["least"], exact["most"]) == ("no", "7.95", "12.05")
@@ -175,7 +177,7 @@ def test_a_figure_shows_its_tolerance():
 
 def test_times_are_compared_as_ratios_to_one_of_them():
     unit = {"method": "slow", "metric": "time"}
-    rule = {"kind": "result", "factor": 2, "relative_to": unit, "why": "so"}
+    rule = {"kind": "result", "factor": 1.6, "relative_to": unit, "why": "so"}
     published = frame(
         ("t", "d", "s", "fast", "time", 10.0, np.nan, "s"),
         ("t", "d", "s", "slow", "time", 100.0, np.nan, "s"),
@@ -207,9 +209,9 @@ def test_what_is_not_there_has_a_reason():
 
     def row(*key):
         return card(
-            frame((*key, 1.0, np.nan, "")),
+            frame((*key, "1.0", np.nan, "")),
             ours,
-            {name: {"kind": "result", "factor": 2, "why": "so"} for name in ("q", "z")},
+            {name: {"kind": "result", "factor": 1.2, "why": "so"} for name in ("q", "z")},
         )
 
     for key, reason in (
@@ -312,7 +314,7 @@ def test_totals_and_pages(root, claims):
         130,
         130,
         104,
-        104,
+        103,
         10,
         10,
         "reproduced",
@@ -322,14 +324,16 @@ def test_totals_and_pages(root, claims):
     assert by_exhibit.loc[("wen2017", "table1"), "verdict"] == "not testable here"
     assert by_exhibit.loc[("sarafis2018", "figure6"), "verdict"] == "not testable here"
 
-    causes_table = cause_table({"franc2008": [Cause("c", {"statement": "So.", "acts": []})]}, figures_table)
+    causes_table = cause_table(
+        {"franc2008": [Cause("c", {"statement": "So.", "evidence": "predicted", "acts": []})]}, figures_table
+    )
     _, body = paper_table(
         {paper: entry["name"] for paper, entry in claims.items()}, exhibits_table, claims_table
     )
-    assert ["Franc et al. (2008)", "104 of 104", *"000", "12 of 12", *"000"] in body
-    assert ["Wen et al. (2017)", *["n/a"] * 4, "0 of 9", *"009"] in body and len(body) == len(claims)
+    assert ["Franc et al. (2008)", "103 of 104", *"000100", "12 of 12", *"000"] in body
+    assert ["Wen et al. (2017)", *["n/a"] * 7, "0 of 9", *"009"] in body and len(body) == len(claims)
     said = "\n".join(totals(exhibits_table, claims_table))
-    assert "results: 182; a number of ours stands beside 182; of 104 that are decided, 104 are within" in said
+    assert "results: 182; a number of ours stands beside 182; 104 are compared: 103 within, 0 proved" in said
     assert "Claims of the papers: 45; 12 reproduced, 33 not testable here." in said
     numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
     values = page_values(claims, figures_table, exhibits_table, claims_table, numbers, causes_table)
@@ -342,12 +346,16 @@ def test_totals_and_pages(root, claims):
     [
         # ends of axes count, and may be explained
         (
-            [("anchor", "no", "yes"), ("anchor", "no", "no"), ("setting", "no", "")],
+            [("anchor", "no", "predicted"), ("anchor", "no", "not explained"), ("setting", "no", "")],
             "reproduced but for 2 of 6",
-            [("within", 4), ("explained", 1), ("missed", 1)],
+            [("within", 4), ("predicted", 1), ("missed", 1)],
         ),
         (
-            [("result", "yes", ""), ("result", "no", "undecidable"), ("result", "", "")],
+            [
+                ("result", "yes", "within"),
+                ("result", "no", "undecidable"),
+                ("result", "", "too wide to decide"),
+            ],
             "reproduced but for 1 of 6",
             [("within", 5), ("undecidable", 1)],
         ),
@@ -356,7 +364,7 @@ def test_totals_and_pages(root, claims):
 def test_a_strip_shows_what_the_verdict_counts(claims, kinds, verdict, parts):
     """Four tests hold of the claims about the exhibit, beside these figures."""
     rows = [("bakir2004", "figure3", kind, "1", within, explained) for kind, within, explained in kinds]
-    columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
+    columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained_by"]
     entry = claims["bakir2004"]
     named = [
         name
@@ -375,8 +383,9 @@ def test_a_strip_shows_what_the_verdict_counts(claims, kinds, verdict, parts):
 def test_the_strip_of_an_exhibit_of_settings_has_its_settings(claims):
     """Table 2 of Wen et al. has no others."""
     entry = claims["wen2017"]
-    rows = [("wen2017", "table2", "setting", "1", within, "") for within in ("yes", "yes", "no")]
-    columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained"]
+    decided = [("yes", "within"), ("yes", "within"), ("no", "not explained")]
+    rows = [("wen2017", "table2", "setting", "1", *words) for words in decided]
+    columns = ["paper", "exhibit", "kind", "reproduced", "within", "explained_by"]
     claims_table = verdicts({"wen2017": entry}, {})
     result = exhibits({"wen2017": entry}, pd.DataFrame(rows, columns=columns), claims_table)
     row = result.set_index("exhibit").loc["table2"]

@@ -8,11 +8,9 @@ import yaml
 from lib.papers import load_papers
 from lib.shown import (
     DATASETS,
-    EXPLAINED,
-    NOT_EXPLAINED,
+    EXPLAINED_BY,
     NOT_RUN,
     STATES,
-    UNDECIDABLE,
     UNDECIDED,
     WITHIN,
     WORDS,
@@ -31,7 +29,7 @@ FIGURE = {
     "paper": "p", "exhibit": "table2", "dataset": "heart", "setting": "k=10", "method": "sir",
     "metric": "time_total", "value": "1.170", "spread": "0.2", "unit": "s", "kind": "result",
     "reproduced": "0.0866496", "least": "0.17157", "most": "0.694239", "tolerance": "at most 2 times",
-    "within": "yes", "cause": "", "variant": "", "explained": "",
+    "within": "yes", "cause": "", "variant": "", "explained_by": "within",
     "published_relative": "", "reproduced_relative": "", "relative_to": "",
 }  # fmt: skip
 
@@ -40,11 +38,9 @@ FIGURE = {
     ("changes", "expected"),
     [
         ({}, WITHIN),
-        ({"within": "no", "explained": "yes"}, EXPLAINED),
-        ({"within": "no", "explained": "no"}, NOT_EXPLAINED),
-        ({"within": "no", "explained": "undecidable"}, UNDECIDABLE),
-        ({"within": ""}, UNDECIDED),
-        ({"within": "", "reproduced": ""}, NOT_RUN),
+        *(({"explained_by": kind}, kind) for kind in EXPLAINED_BY),
+        ({"explained_by": ""}, UNDECIDED),
+        ({"explained_by": "", "reproduced": ""}, NOT_RUN),
     ],
 )
 def test_states(changes, expected):

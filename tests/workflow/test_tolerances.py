@@ -106,7 +106,8 @@ def test_a_tolerance_follows_and_can_fail(case):
         {**RESULT, **rule}, rows, printed, unit=unit, spread=spread, ours={**known, "spread": entry}
     )
     value = float(printed)
-    assert (result.most - result.least) / 2 == pytest.approx(apart) and not result.undecided
+    assert (result.most - result.least) / 2 == pytest.approx(apart)
+    assert not result.undecided and not result.wide
     assert result.holds(value) and result.holds(value + 0.999 * apart) and result.holds(value - 0.999 * apart)
     assert not result.holds(value + 1.001 * apart) and not result.holds(value - 1.001 * apart)
     assert not result.holds(0) and not result.holds(np.nan)
@@ -133,8 +134,6 @@ def test_ratios_know_how_both_numbers_are_rounded(rule, printed, base, least, mo
         (EXACT, "10", {"points": [np.nan]}, "how many points"),
         (SAME, "10", {}, "no standard error"),
         (SAME, "10", {"points": [100, 100]}, "no standard error"),
-        (SAME, "0.2", {"points": [1000]}, "reaches 0"),
-        (EXACT, "0.3", {"points": [100]}, "reaches 0"),
     ],
 )
 def test_what_decides_nothing_says_so(rows, printed, known, words):
@@ -150,7 +149,37 @@ def test_an_axis_ends_where_it_ends():
 
 def test_a_printed_zero_asks_for_zero():
     result = tolerance(RESULT, EXACT, "0.0", unit="count", ours={"points": [1089]})
-    assert result.holds(0) and not result.holds(0.06) and not result.undecided
+    assert result.holds(0) and not result.holds(0.06) and not result.wide
+
+
+@pytest.mark.parametrize(
+    ("printed", "unit", "known", "wide"),
+    [
+        # one of so many points is half of what is printed, or more
+        ("2", "count", {"points": [2]}, False),
+        ("1", "count", {"points": [2]}, True),
+        ("1.01", "percent", {"points": [200]}, False),
+        ("1.00", "percent", {"points": [200]}, True),
+        # of a printed 0 one unit of its last digit, or half of all points
+        ("0.0", "count", {"points": [20]}, False),
+        ("0.0", "count", {"points": [19]}, True),
+        ("0.00", "percent", {"points": [3]}, False),
+        ("0.00", "percent", {"points": [1]}, True),
+    ],
+)
+def test_a_tolerance_of_more_than_half_of_a_number_is_too_wide(printed, unit, known, wide):
+    result = tolerance(RESULT, EXACT, printed, unit=unit, ours=known)
+    assert result.wide == wide and result.holds(float(printed))
+
+
+def test_a_ratio_is_too_wide_by_its_factor_and_its_base():
+    assert [tolerance({**RESULT, "factor": factor}, EXACT, "100").wide for factor in (1.25, 1.6, 2)] == [
+        False,
+        False,
+        True,
+    ]
+    assert not tolerance({**RESULT, "factor": 1.6}, EXACT, "100", base="1000").wide
+    assert tolerance({**RESULT, "factor": 1.6}, EXACT, "100", base="3").wide
 
 
 def test_the_first_entry_that_fits_says_whose_rows_they_are():
@@ -203,7 +232,7 @@ def test_work_on_rows_drawn_anew_has_a_standard_error_beside_the_factor():
     apart = 3 * 10 * 0.1 * np.sqrt(2)  # relative to ours, whatever its size
     assert (wider.least, wider.most) == pytest.approx((exact.least - apart, exact.most + apart))
     assert tolerance(rule, SAME, "10.0", ours={"value": 5.0}) == exact
-    assert "reaches 0" in tolerance(rule, SAME, "10.0", ours=known | {"spread": 2.0}).undecided
+    assert wider.wide and not tolerance(rule, SAME, "10.0", ours=known | {"spread": 0.1}).wide
 
 
 def test_whose_splits_those_of_franc_are_follows_from_the_rows(root):

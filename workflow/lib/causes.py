@@ -2,9 +2,16 @@
 
 ``papers/<paper>/causes.yaml`` declares them. A cause says on which figures it acts. It is shown if its value
 lands within tolerance on all of them, also on those where ours does already; otherwise it is disproved. A
-proof is a bound on the value of any run; it shows that the printed number is beyond the bound.
+tolerance that is too wide can disprove a cause and cannot show it. A proof is a bound on the value of any
+run; it shows that the printed number is beyond the bound.
+
+A cause is frozen before it is run: ``papers/<paper>/frozen.csv`` has the hash of its declaration, and the
+commit and the date on which it was declared. A run with another declaration is refused, so that a cause that
+failed cannot be narrowed: the narrower one is a new cause, and the old one stays listed as disproved.
 """
 
+import hashlib
+import json
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -13,10 +20,34 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 
+from lib.shown import EXPLAINED_BY, FOUND_AFTERWARDS, NOT_EXPLAINED, PREDICTED, PROVED, TOO_WIDE, UNDECIDABLE
 from lib.tables import KEY, TIDY_COLUMNS
 
-SHOWN, DISPROVED, UNDECIDABLE, PREPARED = ("shown", "disproved", "undecidable here", "prepared, not run")
+SHOWN, DISPROVED, PREPARED = "shown", "disproved", "prepared, not run"
 COLUMNS = ["cause", *TIDY_COLUMNS]
+# keys of a declaration that change neither its figures nor its values
+NOT_FROZEN = ("statement", "evidence", "mem_mb")
+
+
+def frozen_hash(declaration):
+    """Return the hash of what a cause acts on and of what its values are made from."""
+    frozen = {name: value for name, value in declaration.items() if name not in NOT_FROZEN}
+    return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def check_frozen(paper, name, declaration, frozen):
+    """Raise a `ValueError` unless a declaration has the hash that `frozen` has for its name."""
+    present = frozen_hash(declaration)
+    if name not in frozen:
+        raise ValueError(
+            f"The cause {paper}/{name} is not frozen: commit its declaration, then add {name},{present}, the "
+            f"commit and its date to frozen.csv, before it is run."
+        )
+    if frozen[name] != present:
+        raise ValueError(
+            f"The cause {paper}/{name} is not as it was declared before its run ({present}, frozen as "
+            f"{frozen[name]}): another cause needs another name, and this one stays as it was."
+        )
 
 
 def runs_of(paper, name, declaration, config, registry):
@@ -66,7 +97,8 @@ class Cause:
     run : bool
         Whether it was run; one that is undecidable here never is.
     landed : dict
-        As `values`: whether it is within tolerance, of figures on which it acts.
+        As `values`: of figures on which it acts, whether it is within tolerance; `TOO_WIDE` where that says
+        nothing.
     """
 
     name: str
@@ -97,9 +129,9 @@ class Cause:
         if value is None:
             self.landed[key] = False
         elif proof:
-            self.landed[key] = value > allowed.most if proof == "at least" else value < allowed.least
+            self.landed[key] = bool(value > allowed.most if proof == "at least" else value < allowed.least)
         else:
-            self.landed[key] = allowed.holds(value)
+            self.landed[key] = allowed.holds(value) and (not allowed.wide or TOO_WIDE)
 
     @property
     def verdict(self):
@@ -109,7 +141,19 @@ class Cause:
             return PREPARED
         if "spreads" in self.declaration:
             return "measured"
-        return SHOWN if self.landed and all(self.landed.values()) else DISPROVED
+        if not (self.landed and all(self.landed.values())):
+            return DISPROVED
+        return SHOWN if True in self.landed.values() else TOO_WIDE
+
+    def explains(self, key):
+        """Return which of `EXPLAINED_BY` its verdict makes of a miss on which it acts."""
+        if self.verdict in (TOO_WIDE, UNDECIDABLE):
+            return self.verdict
+        if self.verdict != SHOWN:
+            return NOT_EXPLAINED
+        if self.landed.get(key) == TOO_WIDE:
+            return TOO_WIDE
+        return PROVED if "proof" in self.declaration else self.declaration["evidence"]
 
 
 def read_causes(declared, variant_rows, run):
@@ -141,36 +185,36 @@ def spreads_of(causes):
 
 
 def cause_of(causes, key):
-    """Return the cause that explains a miss, as the columns ``cause``, ``variant`` and ``explained``.
+    """Return the cause that explains a miss, as the columns ``cause``, ``variant`` and ``explained_by``.
 
-    If several causes act on a figure, the first that is shown counts; a disproved one is named, too.
+    If several causes act on a figure, the one with the strongest evidence counts; a disproved one is named,
+    too.
     """
     acting = [cause for cause in causes if cause.acts_on(key)]
-    order = (SHOWN, UNDECIDABLE, DISPROVED, PREPARED)
-    acting.sort(key=lambda cause: order.index(cause.verdict))
     if not acting:
-        return {"explained": "no"}
-    best = acting[0]
-    explained = {SHOWN: "yes", UNDECIDABLE: "undecidable"}.get(best.verdict, "no")
-    named = best.name if explained == "yes" else f"{best.name} ({best.verdict})"
-    return {"cause": named, "variant": best.values.get(key, np.nan), "explained": explained}
+        return {"explained_by": NOT_EXPLAINED}
+    best = min(acting, key=lambda cause: EXPLAINED_BY.index(cause.explains(key)))
+    named = best.name if best.verdict == SHOWN else f"{best.name} ({best.verdict})"
+    return {"cause": named, "variant": best.values.get(key, np.nan), "explained_by": best.explains(key)}
 
 
 def cause_table(causes, figures):
     """Return a table of the causes of all papers, one row for each. From the scorecard's figures of all
-    papers it counts the decided figures on which a cause ``acts``, how many of these it ``landed`` on, and
-    the ``misses`` that it explains. Its ``kind`` is variant, proof, missing or spread."""
-    kinds = {"proof": "proof", "missing": "missing", "spreads": "spread"}
-    names = ("paper", "cause", "statement", "kind", "acts", "landed", "misses", "verdict")
-    misses = figures[figures["explained"].isin(["yes", "undecidable"])].groupby(["paper", "cause"]).size()
+    papers it counts the compared figures on which a cause ``acts``, those that it ``landed`` on, those of
+    ``too_wide`` a tolerance, and the ``misses`` that it explains or leaves undecidable. Its ``evidence`` is
+    predicted, found afterwards, proof, spread, or what is missing."""
+    names = ("paper", "cause", "statement", "evidence", "acts", "landed", "too_wide", "misses", "verdict")
+    counted = (PROVED, PREDICTED, FOUND_AFTERWARDS, UNDECIDABLE)
+    misses = figures[figures["explained_by"].isin(counted)].groupby(["paper", "cause"]).size()
     rows = [
         (
             paper,
             cause.name,
             cause.declaration["statement"],
-            next((kind for key, kind in kinds.items() if key in cause.declaration), "variant"),
+            _evidence(cause.declaration),
             len(cause.landed),
-            sum(cause.landed.values()),
+            sum(landed is True for landed in cause.landed.values()),
+            sum(landed == TOO_WIDE for landed in cause.landed.values()),
             sum(misses.get((paper, name), 0) for name in (cause.name, f"{cause.name} ({cause.verdict})")),
             cause.verdict,
         )
@@ -178,3 +222,10 @@ def cause_table(causes, figures):
         for cause in paper_causes
     ]
     return pd.DataFrame(rows, columns=names)
+
+
+def _evidence(declaration):
+    """Return what a cause rests on, in words."""
+    if "missing" in declaration:
+        return f"missing: {declaration['missing']}"
+    return declaration.get("evidence") or ("proof" if "proof" in declaration else "spread")

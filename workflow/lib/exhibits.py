@@ -5,7 +5,8 @@
 - a docstring: name and title on its first line, such as "Table 4: how well each rule predicts the test
   error.", then the caption, a template (reStructuredText with Jinja, see `Exhibit.caption_of`). Its first
   paragraph describes the picture to those who do not see it.
-- ``STAGES``, the stages of rows that it is made from; none if it is made from exhibits listed before it.
+- ``STAGES``, the stages of rows that it is made from; none if it is made from exhibits listed before it. The
+  stage of a cause is left out where the cause is not run.
 - if need be ``PARTS``, names of parts that have files of their own, and ``RUN_TIME``, what its rows took at
   full scale.
 - ``tidy(rows, context)``, from rows, a dict of stage -> DataFrame, to the tidy rows of ``<exhibit>.csv``:

@@ -94,11 +94,9 @@ def curve(rows):
 
 
 def across(ax, values, style):
-    """Draw a line across a panel, behind its curves, at each value that a paper prints, and return the number
-    of lines."""
+    """Draw a line across a panel, behind its curves, at each value that a paper prints."""
     for value in values:
         ax.axhline(value, zorder=0, **style)
-    return len(values)
 
 
 def plain_numbers(axis, subs=(1, 2, 5)):

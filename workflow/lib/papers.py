@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from lib.causes import runs_of
+from lib.causes import check_frozen, runs_of
 from lib.claims import declared_claims, limits
 from lib.config import WORKFLOW, check_config
 from lib.exhibits import Exhibit, check_stages, load_exhibits
@@ -48,6 +48,13 @@ class Paper:
     causes_run: list = field(default_factory=list)
 
     @property
+    def frozen(self):
+        """The hashes with which its causes were declared, by name."""
+        path = FOLDER / self.key / "frozen.csv"
+        lines = path.read_text().splitlines()[1:] if path.exists() else []
+        return dict(line.split(",")[:2] for line in lines)
+
+    @property
     def schema(self):
         """The schema of the paper's section of the configuration."""
         return FOLDER / self.key / "config.schema.yaml"
@@ -62,6 +69,8 @@ class Paper:
             for name, cause in self.causes.items()
             if "missing" not in cause and (requested == "all" or f"{self.key}/{name}" in requested)
         ]
+        for name in self.causes_run:
+            check_frozen(self.key, name, self.causes[name], self.frozen)
         cause_runs = [
             run
             for name in self.causes_run
@@ -76,7 +85,7 @@ class Paper:
         self.exhibits = {
             key: exhibit for key, exhibit in self.exhibits.items() if key not in self.plan.without
         }
-        check_stages(self.key, self.exhibits.values(), self.plan.stages)
+        check_stages(self.key, self.exhibits.values(), [*self.plan.stages, *self.causes])
 
     def context(self, config):
         """Return the values from which `lib.exhibits.read_context` makes the context of its exhibits."""
@@ -89,8 +98,9 @@ class Paper:
 
     @property
     def modules(self):
-        """The files of all its code."""
-        return [from_here(path) for path in sorted((FOLDER / self.key).rglob("*.py"))]
+        """The files of its code, but for the story, which the pages on the results alone read."""
+        paths = sorted((FOLDER / self.key).rglob("*.py"))
+        return [from_here(path) for path in paths if path.name != "story.py"]
 
     def code(self, run):
         """Return the files of the paper's code that a run executes: all modules but those of exhibits,
@@ -121,7 +131,7 @@ class Paper:
 
     def stages_of(self, exhibit):
         """Return the stages whose rows an exhibit shows; all stages if it is made from other exhibits."""
-        return list(exhibit.stages) or self.plan.stages
+        return [stage for stage in exhibit.stages if stage in self.plan.stages] or self.plan.stages
 
     def exhibit_files(self):
         """Return the files of its exhibits: name in the rule's output -> path."""
@@ -141,7 +151,8 @@ class Paper:
 
     def rows_of_exhibits(self):
         """Return the stages that its exhibits are made from: ``rows_<stage>`` -> file of rows."""
-        return self._rows(stage for exhibit in self.exhibits.values() for stage in exhibit.stages)
+        shown = {stage: None for exhibit in self.exhibits.values() for stage in exhibit.stages}
+        return self._rows(stage for stage in shown if stage in self.plan.stages)
 
     def rows_of_causes(self):
         """Return the stages that its causes are made from: ``rows_<stage>`` -> file of rows."""

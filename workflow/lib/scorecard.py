@@ -9,7 +9,7 @@ import pandas as pd
 from lib.causes import cause_of, spreads_of
 from lib.claims import VERDICTS, kind_of, verdict
 from lib.rows import read_rows
-from lib.shown import STATES, shown_figures, strip
+from lib.shown import EXPLAINED_BY, NOT_EXPLAINED, STATES, TOO_WIDE, WITHIN, column, shown_figures, strip
 from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import ANCHOR, RESULT, SAME, SETTING, Tolerance, rows_of, tolerance
 
@@ -28,18 +28,19 @@ COLUMNS = [
     "least",  # from here
     "most",  # to here ours, relative where there is a unit, is within tolerance
     "tolerance",  # how these come about
-    "within",  # yes, no, or empty where nothing is decided
+    "within",  # yes, no, or empty where nothing is decided or too wide a tolerance holds
     "cause",  # what explains a result that is not within, or was disproved
     "variant",  # what the cause's variant has, or the bound of a proof
-    "explained",  # yes, no, or undecidable; empty where ours is within or nothing is decided
+    "explained_by",  # one of lib.shown.EXPLAINED_BY; empty where nothing is compared
     "extrapolated",  # no, reproduced, published or both
     "hardware_dependent",
     "reason",  # why there is nothing, or nothing is decided
 ]
+KINDS_COUNTED = [column(kind) for kind in EXPLAINED_BY]
 EXHIBIT_COLUMNS = [
     "paper", "exhibit", "target", "title", "run_time", "settings", "settings_within", "anchors",
-    "anchors_within", "results", "reproduced", "compared", "within", "explained", "undecidable", "tests",
-    "held", "decided", "decided_within", "decided_explained", "decided_undecidable", "verdict",
+    "anchors_within", "results", "reproduced", "compared", *KINDS_COUNTED, "tests", "held", "decided",
+    *(f"decided_{kind}" for kind in KINDS_COUNTED), "verdict",
 ]  # fmt: skip
 NO_CLAIM = "nothing claimed"
 # What a claim declares.
@@ -78,7 +79,7 @@ def figures(paper, printed, published, reproduced, rules, extrapolated=(), cause
     for part in published.itertuples():
         stand_in = ours.stand_in(part.dataset, part.setting, stand_ins)
         compared, allowed = _compare(paper, part, ours, theirs, rules, extrapolated, stand_in)
-        for cause in causes if compared.get("within") else []:
+        for cause in causes if compared.get("explained_by") else []:
             cause.land(part[1:6], allowed)
         parts.setdefault(part.Index, []).append((part[1:6], compared))
     # a cause explains something once it has landed on all figures
@@ -224,7 +225,10 @@ def _compare(paper, part, ours, theirs, rules, theirs_extrapolated, stand_in):
         )
         columns |= {"least": allowed.least, "most": allowed.most, "tolerance": allowed.words}
         reason = allowed.undecided
-        columns["within"] = "" if reason else "yes" if allowed.holds(value) else "no"
+        if not reason:
+            holds = allowed.holds(value)
+            columns["explained_by"] = NOT_EXPLAINED if not holds else TOO_WIDE if allowed.wide else WITHIN
+            columns["within"] = "no" if not holds else "" if allowed.wide else "yes"
     columns["reason"] = reason
     # what is not there is not extrapolated
     sides = {side for side in by if side == "published" or "reproduced" in columns}
@@ -245,7 +249,8 @@ def _joined(parts):
         if all(part.get("reproduced") for part in texts):
             joined["reproduced"] = "x".join(part["reproduced"] for part in texts)
         if joined.get("within"):
-            joined["within"] = "yes" if all(part["within"] == "yes" for part in texts) else "no"
+            worst = max(texts, key=lambda part: EXPLAINED_BY.index(part["explained_by"]))
+            joined |= {name: worst[name] for name in ("within", "explained_by")}
         return joined
     return first
 
@@ -292,13 +297,12 @@ def exhibits(claims, figures, verdicts):
     """Return the totals of every exhibit, a DataFrame of one row for each, from the DataFrames of all papers
     that this module made; `claims` is as for `verdicts`.
 
-    ``settings``, ``anchors`` and ``compared`` count the decided figures that an exhibit prints, and the
-    columns ``..._within`` and ``within`` count those within tolerance. ``results`` counts all results, and
-    ``reproduced`` those beside which a number of ours stands; ``explained`` and ``undecidable`` divide the
-    misses. ``tests`` are those of the paper's claims about the exhibit. The ``verdict`` is on results,
-    anchors and tests, or on the settings if there are no others; `NO_CLAIM` if there is nothing. It counts
-    the ``decided`` ones: ``decided_within`` are within tolerance or hold, then come ``decided_explained`` and
-    ``decided_undecidable``; the others miss.
+    ``settings`` and ``anchors`` count the decided ones that an exhibit prints, ``..._within`` those within
+    tolerance. ``results`` counts all results, ``reproduced`` those beside which a number of ours stands, and
+    ``compared`` those with a tolerance, which `KINDS_COUNTED` divide. ``tests`` are those of the paper's
+    claims about the exhibit. The ``verdict`` is on results, anchors and tests, or on the settings if there
+    are no others; `NO_CLAIM` if there is nothing. It counts the ``decided`` ones: ``decided_within`` are
+    within tolerance or hold, and ``decided_...`` divide the misses.
     """
     rows = []
     for paper, entry in claims.items():
@@ -315,10 +319,11 @@ def exhibits(claims, figures, verdicts):
                 printed_figures[printed_figures["kind"] == kind] for kind in (SETTING, ANCHOR, RESULT)
             )
             # counts; the verdict counts settings only if there is nothing else
-            axes, setup, compared = (_decided(kind) for kind in (anchors, settings, results))
+            axes, setup = _decided(anchors), _decided(settings)
             tests = tested[["tests", "held"]].sum()
             counted = settings if results.empty and not names else pd.concat([anchors, results])
             decided, within = map(sum, zip(_decided(counted), tests, strict=True))
+            kinds, decided_kinds = _by_kind(results), _by_kind(counted[counted["within"] != ""])
             rows.append(
                 {
                     "paper": paper,
@@ -330,15 +335,12 @@ def exhibits(claims, figures, verdicts):
                     "anchors_within": axes[1],
                     "results": len(results),
                     "reproduced": (results["reproduced"] != "").sum(),
-                    "compared": compared[0],
-                    "within": compared[1],
-                    "explained": (results["explained"] == "yes").sum(),
-                    "undecidable": (results["explained"] == "undecidable").sum(),
+                    "compared": sum(kinds.values()),
+                    **kinds,
                     **tests,
                     "decided": decided,
+                    **{f"decided_{kind}": count for kind, count in decided_kinds.items()},
                     "decided_within": within,
-                    "decided_explained": (counted["explained"] == "yes").sum(),
-                    "decided_undecidable": (counted["explained"] == "undecidable").sum(),
                     "verdict": verdict(decided, within)
                     if len(results) or len(settings) or names
                     else NO_CLAIM,
@@ -350,6 +352,12 @@ def exhibits(claims, figures, verdicts):
 def _decided(figures):
     """Return how many of some figures are decided, and how many of these are within tolerance."""
     return (figures["within"] != "").sum(), (figures["within"] == "yes").sum()
+
+
+def _by_kind(figures):
+    """Return how many of some figures have each of `EXPLAINED_BY`."""
+    counts = figures["explained_by"].value_counts()
+    return {column(kind): counts.get(kind, 0) for kind in EXPLAINED_BY}
 
 
 def page_values(claims, figures, exhibits, verdicts, numbers, causes):
@@ -372,6 +380,7 @@ def page_values(claims, figures, exhibits, verdicts, numbers, causes):
         "papers": {paper: entry["name"] for paper, entry in claims.items()},
         "totals": [line.removeprefix("- ") for line in totals(exhibits, verdicts)],
         "exhibits": [{**row, "strip": strip(row)} for row in exhibits.to_dict("records")],
+        "kinds": EXPLAINED_BY,
         "states": [state for state in STATES if any(row["state"] == state for row in shown)],
         "causes": by_paper(causes),
         "claims": by_paper(verdicts),
@@ -393,14 +402,12 @@ def _remarks(row):
 
 def totals(exhibits, verdicts):
     """Yield lines that count the published figures and the verdicts on the claims."""
-    names = ["results", "reproduced", "compared", "within", "explained", "undecidable"]
-    results, reproduced, compared, within, explained, undecidable = exhibits[names].sum()
+    results, reproduced, compared = exhibits[["results", "reproduced", "compared"]].sum()
+    kinds = ", ".join(f"{exhibits[column(kind)].sum()} {kind}" for kind in EXPLAINED_BY)
     settings, settings_within = exhibits[["settings", "settings_within"]].sum()
     yield (
-        f"- Published results: {results}; a number of ours stands beside {reproduced}; of {compared} that "
-        f"are decided, {within} are within tolerance, {explained} are explained by a variant or a proof, "
-        f"{undecidable} are undecidable here, and {compared - within - explained - undecidable} are not "
-        f"explained."
+        f"- Published results: {results}; a number of ours stands beside {reproduced}; {compared} are "
+        f"compared: {kinds}."
     )
     if settings:
         yield f"- Published settings, counted apart: {settings}, of which {settings_within} are as printed."
@@ -419,7 +426,7 @@ def _some(word):
 
 def paper_table(names, exhibits, verdicts):
     """Return headings and body of the table of papers, whose `names` are by key."""
-    headings = ["Paper", "Results within tolerance", "Explained", "Undecidable here", "Not explained"]
+    headings = ["Paper", "Results within tolerance", *(kind.capitalize() for kind in EXPLAINED_BY[1:])]
     headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
     body = []
     for paper, name in names.items():
@@ -428,9 +435,8 @@ def paper_table(names, exhibits, verdicts):
         paper_verdicts = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
         counts = paper_verdicts.map(kind_of).value_counts()
         reproduced, *other_counts = [counts.get(word, 0) for word in VERDICTS]
-        within, explained, undecidable = paper_exhibits[["within", "explained", "undecidable"]].sum()
-        counts = [f"{within} of {compared}", explained, undecidable]
-        counts.append(compared - within - explained - undecidable)
+        within, *misses = paper_exhibits[KINDS_COUNTED].sum()
+        counts = [f"{within} of {compared}", *misses]
         if not compared:
             counts = ["n/a"] * len(counts)
         body.append([name, *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])

@@ -3,16 +3,18 @@
 import math
 import re
 
-# the words of a state; the first is read first
-WITHIN, EXPLAINED, NOT_EXPLAINED, UNDECIDABLE, UNDECIDED, NOT_RUN = STATES = (
+# what explains a result that is compared, the strongest first
+EXPLAINED_BY = WITHIN, PROVED, PREDICTED, FOUND_AFTERWARDS, TOO_WIDE, UNDECIDABLE, NOT_EXPLAINED = (
     "within",
-    "explained",
+    "proved",
+    "predicted",
+    "found afterwards",
+    "too wide to decide",
+    "undecidable",
     "not explained",
-    "undecidable here",
-    "not decided",
-    "not run",
 )
-STATES_OF_MISSES = {"yes": EXPLAINED, "no": NOT_EXPLAINED, "undecidable": UNDECIDABLE}
+UNDECIDED, NOT_RUN = "not decided", "not run"
+STATES = *EXPLAINED_BY, UNDECIDED, NOT_RUN
 
 WORDS = {
     "C": "C",
@@ -196,17 +198,20 @@ def state(row):
     """Return the one of `STATES` that a figure is in, from its row of the scorecard, a dict of texts."""
     if row["reproduced"] == "":
         return NOT_RUN
-    if row["within"] == "yes":
-        return WITHIN
-    return STATES_OF_MISSES[row["explained"]] if row["within"] == "no" else UNDECIDED
+    return row["explained_by"] or UNDECIDED
 
 
 def strip(exhibit):
     """Return the counts behind the verdict on an exhibit, as a strip of colours shows them: pairs of a kind
     and its count, from a row of `lib.scorecard.exhibits` as a dict."""
-    counts = {kind: exhibit[f"decided_{kind}"] for kind in ("within", "explained", "undecidable")}
-    counts["missed"] = exhibit["decided"] - sum(counts.values())
+    counts = {kind: exhibit[f"decided_{column(kind)}"] for kind in EXPLAINED_BY}
+    counts["missed"] = exhibit["tests"] - exhibit["held"] + counts.pop(NOT_EXPLAINED)
     return [(kind, int(count)) for kind, count in counts.items() if count]
+
+
+def column(kind):
+    """Return the name of the column that counts results by one of `EXPLAINED_BY`."""
+    return kind.replace(" ", "_")
 
 
 def digits(text, row):

@@ -12,10 +12,12 @@ ours are (`ROWS`). Nothing of it is chosen figure by figure.
   factor apart, and on other rows of the same distribution by three standard errors more, where these are
   known.
 
-A tolerance that reaches from the printed number to 0 decides nothing, since no result at all would pass.
+A tolerance is too wide to show that a result is reproduced or explained if its half-width exceeds half of
+the printed number. For a printed 0 the limit is half of the range of a share, and one unit of the last digit
+of other numbers. A result outside of such a tolerance is a miss all the same.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,8 @@ KINDS = SETTING, RESULT, ANCHOR = ("setting", "result", "anchor")
 ROWS = EXACT, SAME, OTHER = ("exact", "same distribution", "other")
 ERRORS = 3
 ROUND_OFF = 1e-9
+# the whole of a share, by its unit
+SHARES = {"percent": 100.0, "fraction": 1.0}
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Tolerance:
     least: float = np.nan
     most: float = np.nan
     words: str = ""  # how it came about
+    wide: bool = False  # whether it is too wide to show anything
     undecided: str = ""  # why nothing is decided; empty where it is
 
     def holds(self, value):
@@ -82,18 +87,21 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
         The number, as printed, by which the figure is divided before it is compared.
     """
     value, half = float(printed), rounding(printed)
+    limit = abs(value) / 2 or SHARES.get(unit, 4 * half) / 2
     if rule["kind"] == SETTING:
         return Tolerance(value - half, value + half, "equal as printed")
     if rule["kind"] == ANCHOR:
         return Tolerance(-np.inf, value, "not beyond the end of the axis")
     if "factor" in rule:
         allowed = _ratio(rule["factor"], printed, base)
-        return _wider(allowed, value, ours) if rows == SAME else allowed
+        if rows == SAME:
+            allowed = _wider(allowed, value, ours)
+        return _marked(allowed, limit / float(base or 1))
     if rows == OTHER:
         return Tolerance(undecided="not decidable: the rows are others than the paper's")
     points = [number for number in ours.get("points", ()) if np.isfinite(number)]
     if rows == EXACT:
-        whole = 100.0 if unit == "percent" else 1.0
+        whole = SHARES.get(unit, 1.0)
         if unit != "count" and not points:
             return Tolerance(undecided="not decidable: it is not known how many points it is a share of")
         apart, words = (sum(whole / number for number in points) if points else 1.0), "one point"
@@ -103,10 +111,12 @@ def tolerance(rule, rows, printed, *, unit="", spread=np.nan, ours=None, base=No
         if not np.isfinite(apart):
             return Tolerance(undecided="not decidable: of one draw there is no standard error")
     apart += half
-    words = f"{words} and rounding: {apart:.3g}"
-    if value and apart >= abs(value):
-        return Tolerance(words=words, undecided="not decidable: the tolerance reaches 0")
-    return Tolerance(value - apart, value + apart, words)
+    return _marked(Tolerance(value - apart, value + apart, f"{words} and rounding: {apart:.3g}"), limit)
+
+
+def _marked(allowed, limit):
+    """Return the tolerance, marked as too wide if its half-width exceeds a limit."""
+    return replace(allowed, wide=bool(allowed.most - allowed.least > 2 * limit + ROUND_OFF))
 
 
 def _standard_error(unit, value, spread, points, ours):
@@ -127,7 +137,7 @@ def _standard_error(unit, value, spread, points, ours):
 def _share_error(unit, value, number):
     """Return the standard error of the difference of two independent draws, for a share or a count of
     points."""
-    whole = {"percent": 100.0, "fraction": 1.0}.get(unit, number)
+    whole = SHARES.get(unit, number)
     share = value / whole
     return whole * np.sqrt(2 * share * (1 - share) / number)
 
@@ -142,8 +152,6 @@ def _wider(allowed, value, ours):
     if not np.isfinite(apart):
         return allowed
     words = f"{allowed.words}, and {ERRORS} standard errors: {apart:.3g}"
-    if apart >= allowed.least:
-        return Tolerance(words=words, undecided="not decidable: the tolerance reaches 0")
     return Tolerance(allowed.least - apart, allowed.most + apart, words)
 
 

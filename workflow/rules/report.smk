@@ -11,7 +11,7 @@ rule make_report:
         shown=SHOWN_FILES,
         published=[local(paper.published) for paper in PAPERS.values() if paper.published],
         scorecard="<results>/scorecard.csv",
-        pictures=["<results>/scorecard.svg", "<results>/misses.svg"],
+        picture="<results>/scorecard.svg",
         exhibits="<results>/scorecard_exhibits.csv",
         claims="<results>/scorecard_claims.csv",
         causes="<results>/scorecard_causes.csv",

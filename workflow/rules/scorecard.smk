@@ -7,7 +7,7 @@ PRINTED_EXHIBITS = [(name, file) for name, paper in PRINTED.items() for file in 
 
 
 rule make_scorecard:
-    """Compare every published number with ours, count, and draw all results and the causes of misses."""
+    """Compare every published number with ours, count, and draw all results."""
     input:
         exhibits=[file for _, file in PRINTED_EXHIBITS],
         claims=expand("<results>/{paper}/claims.csv", paper=SCORED),
@@ -29,8 +29,6 @@ rule make_scorecard:
         libraries="<results>/libraries.csv",
         pdf="<results>/scorecard.pdf",
         svg="<results>/scorecard.svg",
-        misses_pdf="<results>/misses.pdf",
-        misses_svg="<results>/misses.svg",
     log:
         "<logs>/make_scorecard.log",
     params:

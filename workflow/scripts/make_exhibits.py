@@ -17,7 +17,7 @@ log = start_log(snakemake.log[0])
 inputs, output, params = snakemake.input, snakemake.output, snakemake.params
 exhibits = [load_exhibits(params.paper)[key] for key in params.exhibits]
 context = read_context(params.context)
-stages = dict.fromkeys(stage for exhibit in exhibits for stage in exhibit.stages)
+stages = [name.removeprefix("rows_") for name in inputs.keys() if name.startswith("rows_")]  # noqa: SIM118
 rows = {stage: read_rows([inputs[f"rows_{stage}"]]) for stage in stages}
 use_form(**params.form)
 
@@ -27,7 +27,8 @@ def make_part(exhibit, part, earlier):
     before it."""
     part_context = replace(context, part=part, exhibits=earlier)
     csv, *drawn = (Path(output[output_name(file)]) for file in exhibit.files_of(part))
-    write_tidy(csv, exhibit.module.tidy({stage: rows[stage] for stage in exhibit.stages}, part_context))
+    exhibit_rows = {stage: rows[stage] for stage in exhibit.stages if stage in rows}
+    write_tidy(csv, exhibit.module.tidy(exhibit_rows, part_context))
     tidy = read_tidy(csv)
     if exhibit.kind == "figure":
         save(exhibit.module.figure(tidy, part_context), *drawn, exhibit.name, exhibit.alt)

@@ -70,7 +70,6 @@ for section in sections.values():
         exhibit["row"] = rows.pop((section["paper"], exhibit["key"]), None)
         exhibit["published"] = published.pop(exhibit["key"], [])
     section["others"] = [row for group in published.values() for row in group]
-values["pictures"] = [picture(path) for path in inputs.pictures]
 write_page(
     snakemake.output.html,
     "report.html",
@@ -79,6 +78,7 @@ write_page(
     provenance=Path(inputs.provenance).read_text(),
     configuration=Path(inputs.config).read_text(),
     places=places,
+    picture=picture(inputs.picture),
     **values,
 )
 log.info("%d exhibits", len(params.shown))

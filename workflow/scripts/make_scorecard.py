@@ -1,12 +1,12 @@
 """Write the scorecard: every published figure beside ours, counts, the verdict on every claim, the libraries
-that computed the rows, and two pictures of the whole."""
+that computed the rows, and a picture of the whole."""
 
 import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.figures import save, use_form
 from lib.joblog import start_log
-from lib.overview import plot_misses, plot_results
+from lib.overview import plot_results
 from lib.scorecard import COLUMNS, exhibits, figures, libraries, verdicts
 from lib.tables import read_tidy
 from lib.tolerances import declared, read_printed, read_published
@@ -52,12 +52,10 @@ for frame, path in (
 ):
     frame.to_csv(path, index=False, lineterminator="\n")
 use_form(**snakemake.params.form)
-# the pictures show the numbers as their file has them
+# the picture shows the numbers as their file has them
 papers = snakemake.params.papers
 scorecard = pd.read_csv(snakemake.output.csv, dtype=str, keep_default_na=False)
 results = "Published beside reproduced", "Each published result as a point."
 save(plot_results(scorecard, papers), snakemake.output.pdf, snakemake.output.svg, *results)
-misses = "Misses", "Causes of results outside tolerance."
-save(plot_misses(scorecard, papers), snakemake.output.misses_pdf, snakemake.output.misses_svg, *misses)
 within = figures_table["within"].value_counts()
 log.info("%d published figures, compared: %s", len(figures_table), within.drop("", errors="ignore").to_dict())

@@ -4,19 +4,17 @@ from lib.story import check, digits, fixed
 
 LARGEST = {"dataset": "forest", "setting": "train=200000"}
 EDITED = {"adult": "train=32560", "banana": "train=400", "forest": "train=50000"}
+# why a claim of the paper misses
+WHY = {
+    "loss-not-significant": "the loss is small, and the same in every draw of the labels",
+    "week-and-night": "our SVM is far faster than those of 2004, and its matrix fits into memory",
+}
 
 
 def values(results):
     """Return the values that story.md names. A sentence that the results contradict raises `Untrue`."""
     cost = results.rows("cells").fillna({"search_cpu_s": 0}).eval("cpu_s + search_cpu_s").sum()
-    table = results.csv("table1")
-    svs = table[table["metric"] == "svs"].pivot_table(
-        index=["dataset", "setting"], columns="method", values="value"
-    )
-    check(
-        (svs["cross_training"] < svs["svm"]).all(), "cross-training needs fewer support vectors on each set"
-    )
-    for claim in ("svs-constant", "accuracy", "faster", "bouncing-follow-bayes-risk"):
+    for claim in ("svs-constant", "accuracy", "bouncing-follow-bayes-risk"):
         check(results.claim(claim)["verdict"] == "reproduced", f"the claim {claim} holds")
     for claim in ("loss-not-significant", "week-and-night"):
         check(results.claim(claim)["verdict"] != "reproduced", f"the claim {claim} does not hold")
@@ -64,7 +62,6 @@ def _forest(results):
         "printed_svs": fixed(results.printed(metric="svs", **printed)),
         "time": fixed(value("time")),
         "memory": fixed(value("memory") / 1024, 1),
-        "search": fixed(value("search_time") / 60),
         "svm_accuracy": fixed(value("accuracy", "svm"), 1),
         "svm_svs": fixed(value("svs", "svm")),
         "svm_time": fixed(value("time", "svm")),

@@ -2,6 +2,14 @@
 
 from lib.story import check, digits, fixed, named
 
+# why a claim of the paper misses
+WHY = {
+    "never-slower": "a step does twice the work, which does not pay where few signs are certain early",
+    "speedup-linear": "our solver stops at a gap of 2 eps, and stores the matrix",
+    "speedup-rbf": "our solver stops at a gap of 2 eps, and stores the matrix",
+    "breakdown": "the rise is where it is printed, but the solid curve does not fall",
+}
+
 
 def values(results):
     """Return the values that story.md names. A sentence that the results contradict raises `Untrue`."""
@@ -12,15 +20,14 @@ def values(results):
         and missed["setting"].unique().tolist() == ["rbf"],
         "german, ringnorm and titanic miss their leave-one-out error, with RBF alone",
     )
-    for claim in ("identical-errors", "time-falls", "efficiency-test"):
-        check(results.claim(claim)["verdict"] == "reproduced", f"the claim {claim} holds")
+    check(results.claim("identical-errors")["verdict"] == "reproduced", "the methods agree on every point")
     for claim in ("speedup-linear", "speedup-rbf"):
         check(results.claim(claim)["verdict"] != "reproduced", f"the claim {claim} does not hold")
     numbers = results.csv("claims_numbers").query("claim == 'breakdown'")
     fall = numbers["quantity"].str.startswith("fall of the solid curve")
     check((numbers[fall]["holds"] == "no").all(), "the solid curve of Figure 1 does not fall")
     check((numbers[~fall]["holds"] == "yes").all(), "the breakdown point lies between 0.001 and 0.1")
-    for cause in ("eps_by_smo", "eps_with_rbf", "median_of_models", "zeroed_realisation"):
+    for cause in ("eps_by_smo", "eps_with_rbf", "median_of_models"):
         results.shown(cause)
     slower = results.claim("never-slower")
     pairs = results.csv("agreement").query("dataset != 'all sets'")

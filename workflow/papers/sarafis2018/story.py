@@ -4,6 +4,16 @@ from lib.story import check, fixed, named, span
 
 MNIST = ["mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"]
 PAPER_ROWS = ["splice", "adult", *MNIST]
+# why a claim of the paper misses
+WHY = {
+    "span-selects-best": "cross-validation selects better on most sets, whose rows are drawn anew",
+    "span-beside-cv": "the rows of seven sets are one draw of ours",
+    "best-with-instance-weights": "neither the rows of bank marketing nor the kernel of speech are known",
+    "span-slower-on-small-sets": "one factorisation gives all spans here; the paper's are a QP each",
+    "cv-faster-when-small": "one factorisation gives all spans here",
+    "cv-grows-with-dimension": "it grows, but by less than our limit",
+    "span-predicts-best": "the rows of seven sets are one draw of ours",
+}
 
 
 def values(results):
@@ -16,11 +26,8 @@ def values(results):
         "xi-alpha on splice alone misses its RMSE",
     )
     check((counts["within"] == "yes").all(), "all counts of Table 5 are met on the six sets")
-    for claim in ("few-in-bound", "spans-exist"):
-        check(results.claim(claim)["verdict"] == "reproduced", f"the claim {claim} holds")
     for claim in ("span-beside-cv", "best-with-instance-weights", "span-slower-on-small-sets"):
         check(results.claim(claim)["held"] == 0, f"the claim {claim} does not hold")
-    results.shown("balanced_counts")
     beside = results.csv("claims_numbers").query("claim == 'span-beside-cv'")["value"].item()
     speech = {"exhibit": "table5", "dataset": "parkinsons-speech", "metric": "in_bound_svs"}
     printed = results.card(exhibit="table6", dataset=MNIST, method="span_rule", metric="time")

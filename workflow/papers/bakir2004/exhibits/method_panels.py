@@ -6,6 +6,7 @@ from lib.figures import BLUE, GREEN, GREY, PAPER_AXIS, VERMILLION, across, curve
 
 METHOD_NAMES = {
     "svm": "SVM",
+    "svm_large_C": "SVM, C ≥ 0.01",
     "nu_svm": "nu-SVM",
     "cross_training": "Cross-training",
     "bagging": "Bagging",
@@ -13,6 +14,7 @@ METHOD_NAMES = {
 }
 STYLES = {
     "svm": {"color": BLUE, "linestyle": "-", "marker": "s", "markerfacecolor": "none"},
+    "svm_large_C": {"color": BLUE, "linestyle": "none", "marker": "*", "markersize": 9},
     "nu_svm": {"color": BLUE, "linestyle": "-.", "marker": "D", "markerfacecolor": "none"},
     "cross_training": {"color": VERMILLION, "linestyle": "-", "marker": "o"},
     "bagging": {"color": GREY, "linestyle": "--", "marker": "x"},
@@ -47,18 +49,19 @@ def draw_bars(ax, rows, style):
     spread = np.nan_to_num(spread)
     if ax.get_yscale() == "log":
         spread = [y - y / (1 + spread / y), spread]
-    ax.errorbar(x, y, spread, elinewidth=0.6, markersize=SIZE, **style)
+    ax.errorbar(x, y, spread, elinewidth=0.6, **{"markersize": SIZE, **style})
 
 
 def draw_axis_end(ax, published, exhibit, metric):
-    """Draw a grey line where the paper's axis ends, and return the number of lines."""
+    """Draw a grey line where the paper's axis ends, and return these ends."""
     ends = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
-    return across(ax, ends["value"].unique(), PAPER_AXIS)
+    across(ax, ends["value"].unique(), PAPER_AXIS)
+    return list(ends["value"].unique())
 
 
-def add_legend(fig, tidy, ends=False):
+def add_legend(fig, tidy, ends=False, names=METHOD_NAMES):
     """Add the legend of the methods, and of the ends of the paper's axes if there are any."""
     methods = [method for method in STYLES if method in set(tidy["method"])]
-    curves = [(METHOD_NAMES[method], {"markersize": SIZE, **STYLES[method]}) for method in methods]
+    curves = [(names[method], {"markersize": SIZE, **STYLES[method]}) for method in methods]
     curves += [("end of the paper's axis", PAPER_AXIS)] if ends else []
     legend(fig, curves, len(curves) if len(curves) < 5 else 3)

@@ -7,8 +7,8 @@ Filled marks: kernel values on demand within LIBSVM's cache, fit and span rule (
 5-fold cross-validation (triangles, dash-dotted). Solid with open marks: the same on the whole Gram matrix,
 whose time is divided by the models and included. Dotted: fit and exact leave-one-out. Means over the models
 of a sub-grid on which LIBSVM was run; ``figure5.csv`` has their number. From 2^12 rows on the default grid is
-a part of the paper's, which the configuration sets. Dotted grey line: the number of rows from which on the
-paper finds the span rule faster than cross-validation.
+a part of the paper's, which the configuration sets. Dotted grey line, in panels where curves on demand cross:
+the number of rows from which on the paper finds the span rule faster than cross-validation.
 """
 
 from lib.figures import GREEN, PAPER_AXIS, VERMILLION
@@ -36,15 +36,21 @@ def tidy(rows, context):
 
 
 def figure(tidy, context):
-    """Draw the CPU time of a model against the number of training rows. Grey: the size from which on the
-    paper finds the span rule faster than cross-validation."""
-    fig = draw_sizes(
-        tidy[tidy["metric"] == "time"],
-        "method",
-        CURVES,
-        "CPU time of one model (s)",
-        [("span rule faster from here on, paper", PAPER_AXIS)],
-    )
-    for ax in fig.axes:
-        ax.axvline(2 ** context.limits["from_log2_m"], zorder=0, **PAPER_AXIS)
+    """Draw the CPU time of a model against the number of training rows. Grey, where times cross: the size
+    from which on the paper finds the span rule faster than cross-validation."""
+    times = tidy[tidy["metric"] == "time"]
+    crossing = [_times_cross(panel) for _, panel in times.groupby("dataset", sort=False)]
+    grey = [("span rule faster from here on, paper", PAPER_AXIS)] if any(crossing) else []
+    fig = draw_sizes(times, "method", CURVES, "CPU time of one model (s)", grey)
+    for ax, crosses in zip(fig.axes, crossing, strict=True):
+        if crosses:
+            ax.axvline(2 ** context.limits["from_log2_m"], zorder=0, **PAPER_AXIS)
     return fig
+
+
+def _times_cross(panel):
+    """Return whether a curve of the span rule on demand crosses that of LIBSVM's cross-validation."""
+    times = panel.pivot(index="setting", columns="method", values="value").reindex(columns=list(CURVES))
+    on_demand = [name for name in CURVES if name.startswith("span_rule") and not name.endswith("_shared")]
+    ratios = times[on_demand].div(times["kfold"], axis=0)
+    return bool(((ratios < 1).any() & (ratios > 1).any()).any())

@@ -1,7 +1,7 @@
 """Supplementary Figure 2: time of leave-one-out.
 
 Dot plot of the CPU time of leave-one-out with LIBSVM, from our cold start, and from the seeds ATO, MIR, SIR,
-AVG and TOP, and by unlearning where it was run, on a logarithmic axis, one line per data set.
+AVG and TOP, and by unlearning where it was run, on a logarithmic axis, one column per data set.
 
 Filled marks: all points were left out one by one; open marks: extrapolated from the first ones of a random
 order, whose number is in ``figure2.csv``. With the settings of the paper, kernel matrix included. One thread,
@@ -43,28 +43,28 @@ def tidy(rows, context):
 
 
 def figure(tidy, context):
-    """Draw the CPU time of leave-one-out, one line per data set; marks of extrapolated times are open. Grey:
+    """Draw the CPU time of leave-one-out, a column per data set; marks of extrapolated times are open. Grey:
     the time of a seed by our LIBSVM's time and the paper's ratio."""
     time, rounds, points = (wide(tidy, "figure2", name) for name in ("time_total", "rounds", "points"))
-    fig, ((ax,),) = panels(1, 1, 6.4, 0.75 * len(time) + 1.4)
+    fig, ((ax,),) = panels(1, 1, 6.4, 4)
     methods = [method for method in STYLES if method in time and time[method].notna().any()]
     printed = False
     for place, key in enumerate(time.index):
-        ax.axhline(place, color=GREY, linewidth=0.4, zorder=0)
+        ax.axvline(place, color=GREY, linewidth=0.4, zorder=0)
         for i, method in enumerate(methods):
             whole = rounds[method][key] == points[method][key]
-            y = place + 0.8 * ((i + 0.5) / len(methods) - 0.5)
+            x = place + 0.8 * ((i + 0.5) / len(methods) - 0.5)
             face = {} if whole else {"markerfacecolor": "white"}
-            ax.plot(time[method][key], y, linestyle="none", **STYLES[method], **face)
+            ax.plot(x, time[method][key], linestyle="none", **STYLES[method], **face)
             named, ratio = PRINTED.get(key[0], ("", 1))
             if method == named and LIBSVM in time and time[LIBSVM][key] > 0:
                 printed = True
-                ax.plot(time[LIBSVM][key] / ratio, y, linestyle="none", **{**STYLES[method], **PAPER})
-    ax.set_xscale("log")
+                ax.plot(x, time[LIBSVM][key] / ratio, linestyle="none", **{**STYLES[method], **PAPER})
+    ax.set_yscale("log")
     if time.max(axis=None) < 100 * time.min(axis=None):
-        plain_numbers(ax.xaxis)
-    ax.set_yticks(range(len(time)), [dataset_in_words(dataset) for dataset, _ in time.index])
-    ax.set_ylim(len(time) - 0.5, -0.5)
-    ax.set_xlabel("CPU time of all rounds (s); open: extrapolated")
+        plain_numbers(ax.yaxis)
+    ax.set_xticks(range(len(time)), [dataset_in_words(dataset) for dataset, _ in time.index])
+    ax.set_xlim(-0.5, len(time) - 0.5)
+    ax.set_ylabel("CPU time of all rounds (s); open: extrapolated")
     add_legend(fig, methods, "none", printed)
     return fig
