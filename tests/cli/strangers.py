@@ -224,9 +224,8 @@ def tables():
         Stranger(
             "numbers to predict",
             text_of(plain(labels=VALUES[:, 0] * 3)).encode(),
-            REMARK,
-            ("is taken for a number to predict", "--task regression"),
-            same=False,
+            REFUSED,
+            ("no class label",),
         ),
         Stranger("one class", text_of(plain(labels=["ill"] * M)).encode(), REFUSED, ("one class only",)),
         # missing values
