@@ -150,11 +150,11 @@ def test_every_exhibit_of_the_report_is_seen(redrawn, browser, size):
     browser.open(clone / "results/paper/report.html", size)
     exhibits = browser.value("document.querySelectorAll('nav a.exhibit').length")
     assert exhibits == browser.value("document.querySelectorAll('section.exhibit').length")
-    # every drawn figure is there, and the two pictures of all results
+    # every drawn figure is there, and the picture of all results
     drawn = [path for path in (clone / "results/paper").rglob("*.svg") if path.is_file()]
     exhibits_drawn = browser.value("document.querySelectorAll('section.exhibit .figure img').length")
     assert exhibits_drawn == len(drawn) - 1 > 0
-    assert browser.value("document.querySelectorAll('figure img').length") == 2
+    assert browser.value("document.querySelectorAll('figure img').length") == 1
     for number in range(exhibits):
         seen = browser.value(VISIT % number)
         assert seen["width"] > 100 and seen["height"] > 50, seen
