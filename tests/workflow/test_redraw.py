@@ -150,11 +150,11 @@ def test_every_exhibit_of_the_report_is_seen(redrawn, browser, size):
     browser.open(clone / "results/paper/report.html", size)
     exhibits = browser.value("document.querySelectorAll('nav a.exhibit').length")
     assert exhibits == browser.value("document.querySelectorAll('section.exhibit').length")
-    # every drawn figure is there, and the two pictures of all results
+    # every drawn figure is there, and the picture of all results
     drawn = [path for path in (clone / "results/paper").rglob("*.svg") if path.is_file()]
     exhibits_drawn = browser.value("document.querySelectorAll('section.exhibit .figure img').length")
-    assert exhibits_drawn == len(drawn) - 2 > 0
-    assert browser.value("document.querySelectorAll('figure img').length") == 2
+    assert exhibits_drawn == len(drawn) - 1 > 0
+    assert browser.value("document.querySelectorAll('figure img').length") == 1
     for number in range(exhibits):
         seen = browser.value(VISIT % number)
         assert seen["width"] > 100 and seen["height"] > 50, seen
@@ -220,12 +220,12 @@ def test_the_scorecard_is_filtered_and_the_address_keeps_the_filter(redrawn, bro
     assert sorted(browser.value(SHOWN)) == sorted(figures["id"])
     browser.value(
         """(form => {
-          form.elements.state.value = 'explained'; form.elements.paper.value = 'wen2017';
+          form.elements.state.value = 'found afterwards'; form.elements.paper.value = 'wen2017';
           form.elements.search.value = 'heart';
           form.dispatchEvent(new Event('input'));
         })(document.querySelector('.filters'))"""
     )
-    known = figures[(figures["state"] == "explained") & (figures["paper"] == "wen2017")]
+    known = figures[(figures["state"] == "found afterwards") & (figures["paper"] == "wen2017")]
     expected = set(known.loc[known["dataset"].str.contains("heart"), "id"])
     assert 0 < len(expected) < len(known) and set(browser.value(SHOWN)) == expected
     assert browser.value("document.querySelector('.filters output').textContent") == (
