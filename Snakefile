@@ -46,6 +46,7 @@
 #   bakir2004     figure1                       figure1
 #                 figure3, figure4              figure3/run-{r}, figure4/{dataset}/run-{r}
 #                 table1, growth                table1/{dataset}/train-{rows}, or that with /{method}; growth/{dataset}
+#                 sensitivity                   sensitivity/{dataset}/train-{rows}
 #   comparison    estimators                    {dataset}/realisation-{r}/{test, span_rule, ...}
 
 
