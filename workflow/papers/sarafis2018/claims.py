@@ -113,10 +113,10 @@ def _expected(results, metric, quantity, limit, printed, **where):
         name = f"expected number of sets of {len(shares)} {quantity}"
         yield results.test(ALL_SETS, name, shares.sum(), ">=", limit)
         name = f"probability of {printed} sets or more of {len(shares)} {quantity}"
-        yield number(ALL_SETS, name, _at_least(printed, shares))
+        yield number(ALL_SETS, name, tail_probability(printed, shares))
 
 
-def _at_least(count, shares):
+def tail_probability(count, shares):
     """Return the probability that at least `count` of independent events happen."""
     probabilities = np.ones(1)
     for share in shares:
