@@ -42,17 +42,17 @@ def tidy(rows, context):
 
 
 def by_C(row_key, rows):
-    """Yield the accuracy that a C loses on average, and the range over each C of cross-training, from rows of
-    each C."""
-    accuracy = ACCURACY[1](rows).groupby([rows["method"], rows["first_value"], rows["value"]], dropna=False)
-    svm, pairs = (accuracy.mean().xs(method) for method in ("svm", "cross_training"))
-    first, final = pairs.idxmax()
-    for method, values in (("svm", svm), ("cross_training", pairs)):
-        lost = values.max() - values.mean()
-        yield measured({**row_key, "method": method}, "lost_on_average", lost, "percent")
-    for name, values in (("first_C", pairs.xs(final, level="value")), ("final_C", pairs.xs(first))):
-        reach = values.max() - values.min()
-        yield measured({**row_key, "method": "cross_training"}, f"range_over_{name}", reach, "percent")
+    """Yield the accuracy that a C loses on average, and the range over each C of cross-training, from the
+    rows of each C that succeeded."""
+    values = ["first_value", "value"]
+    for method, group in rows.groupby("method"):
+        mean = ACCURACY[1](group).groupby([group[name] for name in values], dropna=False).mean()
+        row_key = {**row_key, "method": method}
+        yield measured(row_key, "lost_on_average", mean.max() - mean.mean(), "percent")
+        if method == "cross_training":
+            first, final = mean.idxmax()
+            for name, line in (("first_C", mean.xs(final, level="value")), ("final_C", mean.xs(first))):
+                yield measured(row_key, f"range_over_{name}", line.max() - line.min(), "percent")
 
 
 def table(tidy, context):
