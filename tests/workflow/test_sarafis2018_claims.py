@@ -81,13 +81,11 @@ def test_claims_that_do_not_hold(tmp_path, root):
 def test_the_probability_of_a_count_of_sets():
     assert claims.tail_probability(0, [0.5, 1]) == 1 and claims.tail_probability(3, [0.5, 1]) == 0
     assert claims.tail_probability(2, [0.5, 1]) == 0.5 and claims.tail_probability(2, [0.5, 0.5, 0.5]) == 0.5
-    # against all outcomes
-    shares = [0.2, 0.7, 0.4]
-    outcomes = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
-    of_outcome = [
-        np.prod([p if x else 1 - p for p, x in zip(shares, outcome, strict=True)]) for outcome in outcomes
-    ]
-    expected = sum(p for p, outcome in zip(of_outcome, outcomes, strict=True) if sum(outcome) >= 2)
+    # against the sum over all outcomes
+    shares = np.array([0.2, 0.7, 0.4])
+    outcomes = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    probabilities = np.where(outcomes, shares, 1 - shares).prod(axis=1)
+    expected = probabilities[outcomes.sum(axis=1) >= 2].sum()
     assert claims.tail_probability(2, shares) == pytest.approx(expected)
 
 

@@ -105,7 +105,7 @@ class Results(claims.Results):
         return part_of(self.tidy, "draws", metric, **where).set_index("dataset")["value"]
 
 
-def _expected(results, metric, quantity, limit, printed, **where):
+def _expected_count(results, metric, quantity, limit, printed, **where):
     """Yield the expected number of sets on which the span rule is best, which decides, and the probability of
     the printed number, if the draws of the sets are independent."""
     shares = results.shares(metric, **where)
@@ -162,7 +162,7 @@ def claim_span_selects_best(results):
 )
 def claim_span_beside_cv(results):
     quantity = "on which the span rule selects at least as well as 5-fold CV"
-    yield from _expected(results, "selects_as_well", quantity, "beside_cv", 10, setting=CLASS_WEIGHTS)
+    yield from _expected_count(results, "selects_as_well", quantity, "beside_cv", 10, setting=CLASS_WEIGHTS)
 
 
 @claim(
@@ -291,7 +291,7 @@ def claim_few_in_bound(results):
     assumption=DRAWS_ASSUMPTION,
 )
 def claim_span_predicts_best(results):
-    yield from _expected(
+    yield from _expected_count(
         results, "predicts_best", "on which the span rule has the least RMSE", "best_predictor", 12
     )
     datasets, find = results.exhibit_lookup("table4")

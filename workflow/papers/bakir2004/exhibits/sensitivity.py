@@ -18,7 +18,6 @@ from papers.bakir2004.exhibits.summaries import summary
 
 STAGES = ("cells", "sensitivity")
 
-ACCURACY = ("accuracy", lambda rows: 100 * (1 - rows["estimate"]), "percent")
 MEASURES = {
     "svm": "SVM",
     "cross_training": "cross-training",
@@ -27,9 +26,15 @@ MEASURES = {
 }
 
 
+def accuracy(rows):
+    """Return the accuracy of each row, in percent."""
+    return 100 * (1 - rows["estimate"])
+
+
 def tidy(rows, context):
     """Yield accuracies of each data set; ``setting`` is the size of the training set."""
     cells, sensitivity = rows["cells"], rows["sensitivity"]
+    metrics = [("accuracy", accuracy, "percent")]
     for (dataset, m), group in sensitivity.groupby(["dataset", "m"], sort=False):
         row_key = {"exhibit": "sensitivity", "dataset": dataset, "setting": f"train={m}"}
         yield measured(row_key, "train_rows", m, "count")
@@ -37,7 +42,7 @@ def tidy(rows, context):
         each_C = group["method"].isin(["svm", "cross_training"])
         both = pd.concat([cells[same], group[~each_C]])
         for method in MEASURES:
-            yield from summary({**row_key, "method": method}, both[both["method"] == method], [ACCURACY])
+            yield from summary({**row_key, "method": method}, both[both["method"] == method], metrics)
         yield from by_C(row_key, group[each_C & (group["status"] == OK)])
 
 
@@ -46,7 +51,7 @@ def by_C(row_key, rows):
     rows of each C that succeeded."""
     values = ["first_value", "value"]
     for method, group in rows.groupby("method"):
-        mean = ACCURACY[1](group).groupby([group[name] for name in values], dropna=False).mean()
+        mean = accuracy(group).groupby([group[name] for name in values], dropna=False).mean()
         row_key = {**row_key, "method": method}
         yield measured(row_key, "lost_on_average", mean.max() - mean.mean(), "percent")
         if method == "cross_training":
