@@ -42,8 +42,6 @@ def values(results):
         "beside_probability": fixed(100 * _number(results, "span-beside-cv", "probability")),
         "best": fixed(_number(results, "span-predicts-best", "expected"), 1),
         "slower": named(int(results.claim("span-slower-on-small-sets")["held"])),
-        "qp_pairs": named(len(results.values("table6", method="span_rule_qp", metric="time", dataset=MNIST))),
-        "mnist_qp": _gain(results, "table6", "span_rule_qp", "kfold_beside_qp", dataset=MNIST),
         "speech": fixed(100 * (results.ours(**speech) / float(results.printed(**speech)) - 1)),
         "mnist": _gain(results, "table6", "span_rule", "kfold", dataset=MNIST),
         "mnist_printed": span(1 / printed["published_relative"].astype(float)),
