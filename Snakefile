@@ -40,9 +40,12 @@
 #                 seeds, libsvm, cached         {dataset}/{settings}/k-{k}: published or chosen settings; k folds, or loo
 #                 unlearning                    {dataset}/{settings}/unlearn-{k}
 #   sarafis2018   models                        {experiment}/{dataset}/rows-{m}/part-{i}-of-{n}
+#                 draws                         that with /realisation-{r}
+#                 spans, spans_of_sizes         {experiment}/{dataset}/rows-{m}
 #   bakir2004     figure1                       figure1
 #                 figure3, figure4              figure3/run-{r}, figure4/{dataset}/run-{r}
 #                 table1, growth                table1/{dataset}/train-{rows}, or that with /{method}; growth/{dataset}
+#                 sensitivity                   sensitivity/{dataset}/train-{rows}
 #   comparison    estimators                    {dataset}/realisation-{r}/{test, span_rule, ...}
 
 

@@ -92,7 +92,6 @@ def pages(folder, config_file):
         ),
         "causes": environment.get_template("causes.md").render(
             causes=causes,
-            declared=list(causes["paper"] + "/" + causes["cause"]),
             names=names,
             results=results,
             provenance=json.loads((folder / "provenance.json").read_text()),

@@ -114,6 +114,29 @@ def test_rows_are_those_of_the_library(data, run_table1, tmp_path):
     assert run_table1(methods) == rows
 
 
+def test_cross_training_without_its_measures_and_with_each_C(data, run):
+    sizes = {"realisations": [2], "train_rows": 100, "test_rows": 50, "scale": "none", "methods": []}
+    rows = pd.DataFrame(run("sensitivity", data / "splits.npz", **sizes))
+    assert rows["method"].tolist() == ["unbalanced", "unadjusted", *["svm"] * 2, *["cross_training"] * 4]
+    assert (rows["status"] == OK).all()
+    problem = dataset_problem(Dataset.load(data / "splits.npz"), 2)
+    options = {"n_subsets": 3, "subset_size": 40, "seed": [2004, 5, 2], "validation": 13}
+    measures = {
+        "unbalanced": {"balance": False},
+        "unadjusted": {"balance": False, "tune_threshold": False},
+        "cross_training": {},
+    }
+    for row in rows[rows["method"] != "svm"].to_dict("records"):
+        arguments = {**options, **measures[row["method"]], "first_values": row["first_value"]}
+        trained = cross_training(problem.X, problem.y, RBF(0.5), row["value"], **arguments)
+        wrong = (trained.decision_function(problem.X_test) >= 0) != (problem.y_test > 0)
+        assert (row["n_kept"], row["errors"]) == (trained.rows.size, np.count_nonzero(wrong))
+        assert row["n_reinserted"] == np.count_nonzero(trained.reinserted)
+    assert rows["n_reinserted"].max() > 0
+    svm = rows[rows["method"] == "svm"]
+    assert svm["value"].tolist() == [1, 10] and svm["first_value"].isna().all()
+
+
 def test_rows_do_not_depend_on_the_other_methods(run_table1, tmp_path):
     alone, *_ = run_table1(["cross_training"])
     (tmp_path / "checkpoint.jsonl").unlink()

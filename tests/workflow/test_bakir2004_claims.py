@@ -22,6 +22,9 @@ DECIDED = [
     "table-svs",
     "cost",
     "svms-edit-better",
+    "disappointing-until-rebalanced",
+    "more-sensitive",
+    "both-C-matter",
 ]
 
 TESTS = claim_tests(claims)

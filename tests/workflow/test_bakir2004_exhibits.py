@@ -10,7 +10,7 @@ from lib.exhibits import Context
 from lib.rows import ERROR
 from lib.timing import measured_memory
 from papers.bakir2004 import benchmark_final_C, causes, cells
-from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, table1
+from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, sensitivity, table1
 from papers.bakir2004.exhibits.table1 import extrapolated
 from papers.bakir2004.problem import Problem, gaussians, scaled, squares
 from scipy import sparse
@@ -78,6 +78,18 @@ def test_exhibits_are_means_over_the_runs(tmp_path):
     values = tidy_of(tmp_path, growth, rows).set_index(["setting", "method", "metric"])["value"]
     assert values["800", "svm", "failed"] == 1 and ("800", "svm", "time") not in values
     assert values["400", "svm", "memory"] == 100
+
+
+def test_sensitivity_is_over_all_values_of_C(tmp_path):
+    rows = made_rows()
+    stages = {"cells": rows, "sensitivity": rows[rows["experiment"] == "sensitivity"]}
+    values = tidy_of(tmp_path, sensitivity, stages).set_index(["method", "metric"])["value"]
+    accuracy = values.xs("accuracy", level="metric").to_dict()
+    assert accuracy == pytest.approx({"svm": 90, "cross_training": 89, "unbalanced": 86, "unadjusted": 84})
+    assert values["svm", "lost_on_average"] == pytest.approx(1.5)
+    assert values["cross_training", "lost_on_average"] == pytest.approx((0 + 3 + 9 + 12) / 4)
+    assert values["cross_training", "range_over_first_C"] == pytest.approx(9)
+    assert values["cross_training", "range_over_final_C"] == pytest.approx(3)
 
 
 def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):

@@ -152,7 +152,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert claims["verdict"]["same-accuracy"] == "reproduced"
     assert claims["verdict"]["cold-counts"] == "not testable here"
     sarafis = checkout.folder / "results/small/sarafis2018"
-    for exhibit in (*(f"table{n}" for n in range(1, 7)), *(f"figure{n}" for n in range(2, 7))):
+    for exhibit in (*(f"table{n}" for n in range(1, 7)), *(f"figure{n}" for n in range(2, 7)), "draws"):
         assert len(read_tidy(sarafis / f"{exhibit}.csv")) > 0
     assert set(read_tidy(sarafis / "figure5.csv")["setting"]) == {"64", "128"}
     assert (read_rows([sarafis / "rows/cells.parquet"])["status"] == OK).all()
@@ -162,7 +162,8 @@ def test_small_run_from_data_to_exhibits(checkout):
     for exhibit in ("figure1", "figure3", "figure4", "growth"):
         assert (bakir / f"{exhibit}.pdf").stat().st_size > 0
         assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
-    assert set(read_tidy(bakir / "table1.csv")["dataset"]) == {"iris-versicolor"}
+    for table in ("table1", "sensitivity"):
+        assert set(read_tidy(bakir / f"{table}.csv")["dataset"]) == {"iris-versicolor"}
     assert "| iris (versicolor) |" in (bakir / "table1.md").read_text()
     assert not list(bakir.rglob("*.jsonl"))
 

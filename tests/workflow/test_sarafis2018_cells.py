@@ -146,6 +146,11 @@ def test_spans_by_the_general_solver(data, job_of, monkeypatch):
     result = rows[rows["method"] == "kfold_libsvm"]["cpu_s"]
     assert len(result) and result.tolist() == pytest.approx([SETTINGS["folds"] * 0.04] * len(result))
     assert (rows[rows["method"] == "span_rule_qp"]["cpu_s"] > 0).all()
+    assert (rows["gamma"] == 1 / 3).all()
+    job = job_of(data, digest="features", paper="sarafis2018", experiment=CLASS_WEIGHTS)
+    settings.features = 2
+    rows = pd.DataFrame(job.rows(general_qp.run_general_qp, m=50, part=1, settings=settings))
+    assert (rows["gamma"] == 1 / 2).all()
 
 
 def test_instance_weights_and_parts(run, tmp_path):
@@ -249,7 +254,7 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
             )
         ]
         assert np.mean(same) > 0.7
-        tidy = pd.DataFrame(table6.tidy({"cells": entry.assign(dataset="d")}, None))
+        tidy = pd.DataFrame(table6.tidy({"cells": entry.assign(dataset="d"), "spans": entry[:0]}, None))
         value = lookup(tidy)
         ratio, half = value("d", "span_rule", "libsvm_over")
         assert half > 0
@@ -262,5 +267,5 @@ def test_libsvm_on_a_sample_of_the_folds(run, tmp_path):
         distance = lookup(pd.DataFrame(table4.tidy({"cells": entry.assign(dataset="d")}, None)))
         assert distance("d", "kfold", "distance_to_kfold_libsvm")[0] < 0.05
     assert "libsvm_over" not in {
-        row["metric"] for row in table6.tidy({"cells": whole.assign(dataset="d")}, None)
+        row["metric"] for row in table6.tidy({"cells": whole.assign(dataset="d"), "spans": whole[:0]}, None)
     }

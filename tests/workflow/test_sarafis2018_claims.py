@@ -1,5 +1,7 @@
 """The claims of sarafis2018: the rows that uphold them, and those that do not."""
 
+import numpy as np
+import pytest
 from lib.claims import claim_tests, decide
 from lib.exhibits import Context
 from lib.papers import load_papers
@@ -19,6 +21,7 @@ DECIDED = [
     "published-order",
     "shared-gram",
     "same-cv",
+    "factorised-faster-than-cv",
 ]
 
 TESTS = claim_tests(claims)
@@ -28,6 +31,7 @@ CLAIMS = {name: DECLARED["claims"][name] for name in DECIDED}
 LIMITS = {name: limit["value"] for name, limit in DECLARED["limits"].items()} | {
     "large": 1000,
     "from_log2_m": 7,
+    "best_predictor": 3,
 }
 
 
@@ -51,6 +55,7 @@ def test_claims(tmp_path, root):
         "span-faster-than-cv",
         "shared-gram",
         "same-cv",
+        "factorised-faster-than-cv",
     )
     assert (verdict[list(good)] == "reproduced").all(), numbers
     # made-up numbers of support vectors are not the published ones
@@ -71,6 +76,17 @@ def test_claims_that_do_not_hold(tmp_path, root):
     verdict = decide(CLAIMS, TESTS, results(tmp_path, rows, root))[0].set_index("claim")["verdict"]
     assert (verdict.drop("span-selects-best") == "not reproduced").all()
     assert verdict["span-selects-best"] != "reproduced"  # the bounds are as bad
+
+
+def test_the_probability_of_a_count_of_sets():
+    assert claims.tail_probability(0, [0.5, 1]) == 1 and claims.tail_probability(3, [0.5, 1]) == 0
+    assert claims.tail_probability(2, [0.5, 1]) == 0.5 and claims.tail_probability(2, [0.5, 0.5, 0.5]) == 0.5
+    # against the sum over all outcomes
+    shares = np.array([0.2, 0.7, 0.4])
+    outcomes = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    probabilities = np.where(outcomes, shares, 1 - shares).prod(axis=1)
+    expected = probabilities[outcomes.sum(axis=1) >= 2].sum()
+    assert claims.tail_probability(2, shares) == pytest.approx(expected)
 
 
 def test_claims_need_results(tmp_path, root):

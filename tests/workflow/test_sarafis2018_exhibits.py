@@ -10,7 +10,7 @@ from lib.exhibits import Context
 from lib.rows import ERROR
 from lib.tables import TIDY_COLUMNS, at_minimum
 from papers.sarafis2018 import causes, cells
-from papers.sarafis2018.exhibits import figure2, figure4, figure5, figure6, table2, table5
+from papers.sarafis2018.exhibits import draws, figure2, figure4, figure5, figure6, table2, table5
 from papers.sarafis2018.exhibits.published_beside import lookup
 from papers.sarafis2018.exhibits.selections import same_pairs
 from papers.sarafis2018.exhibits.table5 import sv_counts_agree
@@ -90,8 +90,9 @@ def test_pairs_in_the_same_order():
 
 
 def values_of(rows):
+    stages = {"cells": rows, "spans": made_rows()}
     return {
-        module.__name__.rpartition(".")[2]: lookup(pd.DataFrame(module.tidy({"cells": rows}, Context())))
+        module.__name__.rpartition(".")[2]: lookup(pd.DataFrame(module.tidy(stages, Context())))
         for module in TABLES
     }
 
@@ -113,6 +114,23 @@ def test_tables():
     assert result["table6"]("image", "span_rule_shared", "time")[0] == pytest.approx(0.1 + 0.01 + 0.1)
     assert result["table6"]("image", "kfold", "time")[0] == pytest.approx(30)
     assert result["table6"]("image", "loo_shared", "time")[0] == pytest.approx(0.1 + 0.2 + 0.1)
+    assert result["table6"]("image", "span_rule_qp", "time")[0] == 0.5
+    assert result["table6"]("image", "kfold_beside_qp", "time")[0] == 30
+
+
+def test_shares_are_of_the_draws_of_the_rows(tmp_path):
+    """Of a set without draws they are those of its rows."""
+    rows = made_rows()
+    best, worst = rows, rows.assign(realisation=2)
+    spans = worst["method"] == "span_rule"
+    worst.loc[spans, "estimate"] = 0.9 - worst.loc[spans, "estimate"]
+    drawn = pd.concat([best, worst])
+    drawn = drawn[drawn["dataset"] == "image"]
+    result = lookup(tidy_of(tmp_path, draws, {"cells": rows, "draws": drawn}))
+    for dataset, count, share in (("image", 2, 0.5), ("splice-libsvm", 1, 1), ("bank-marketing", 1, 1)):
+        assert result(dataset, "span_rule", "draws")[0] == count
+        for metric in draws.HEADINGS:
+            assert result(dataset, "span_rule", metric)[0] == share
 
 
 def test_the_bound_stands_for_xi_alpha_where_both_are_printed_alike():

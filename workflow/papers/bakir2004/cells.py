@@ -102,9 +102,10 @@ def cross_validated(problem, setup):
     return {"value": float(values[np.nanargmin(errors)])}
 
 
-def train_cross_training(problem, setup):
+def train_cross_training(problem, setup, balance=True):
     """Train both stages, each of which chooses its value (section 3)."""
-    grids = {"values": setup.final_values, "first_values": setup.values, "balance": setup.adjust}
+    balance = balance and setup.adjust
+    grids = {"values": setup.final_values, "first_values": setup.values, "balance": balance}
     trained = cross_training(problem.X, problem.y, setup.kernel, **grids, **setup.subsets(problem.y.size))
     edited = {
         "validation_rows": trained.first.validation.size,
@@ -114,6 +115,11 @@ def train_cross_training(problem, setup):
         "n_kept": trained.rows.size,
     }
     return trained, edited, trained.final, {"value": trained.final.value, "first_value": trained.first.value}
+
+
+def train_unadjusted(problem, setup):
+    """Train both stages without thresholds and balance of section 4.3."""
+    return train_cross_training(problem, replace(setup, adjust=False))
 
 
 def train_bagging(problem, setup):
@@ -158,6 +164,8 @@ METHODS = {
     "svm": ("C", {"value": "values"}, train_svm),
     "nu_svm": ("nu", {"value": "values"}, train_svm),
     "cross_training": (None, BOTH, train_cross_training),
+    "unbalanced": (None, BOTH, partial(train_cross_training, balance=False)),
+    "unadjusted": (None, BOTH, train_unadjusted),
     "bagging": (None, {"first_value": "values"}, train_bagging),
     "multiedit_condense": ("C", {"value": "final_values"}, train_edited),
 }
@@ -374,6 +382,34 @@ def run_table1(job, settings):
         return Setup(**settings.setup, seed=[SEED, 5, realisation])
 
     points = [[realisation, method] for realisation in settings.realisations for method in settings.methods]
+    return run_points(job, points, problem_of, setup_of)
+
+
+def run_sensitivity(job, settings):
+    """Run cross-training without rebalancing, and without thresholds, too; the SVM with each C; and
+    cross-training with each pair of a C of the first stage and one of the final SVM. One row per realisation,
+    method and values. For the settings see `run_table1`."""
+    dataset = Dataset.load(job.data)
+    first_values, final_values = settings.setup["values"], settings.setup["final_values"]
+
+    def problem_of(realisation, *_):
+        return dataset_problem(dataset, realisation, settings.train_rows, settings.test_rows, settings.scale)
+
+    def setup_of(realisation, *pair_and_method):
+        setup = Setup(**settings.setup, seed=[SEED, 5, realisation])
+        *pair, _ = pair_and_method
+        return replace(setup, values=pair[:1], final_values=pair[1:]) if pair else setup
+
+    points = [
+        [realisation, *point]
+        for realisation in settings.realisations
+        for point in [
+            ["unbalanced"],
+            ["unadjusted"],
+            *([C, C, "svm"] for C in first_values),
+            *([first, final, "cross_training"] for first in first_values for final in final_values),
+        ]
+    ]
     return run_points(job, points, problem_of, setup_of)
 
 

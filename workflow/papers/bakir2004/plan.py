@@ -10,6 +10,8 @@ ROWS_FLOAT64 = 20_000
 BEFORE_RUN = {"figure3": (1,), "figure4": (2,)}
 # methods of others, of which a sample of the runs tells enough
 NEIGHBOURS = ("multiedit_condense",)
+# what the entry of a set says about the methods of Table 1, and not about its sensitivity
+ALL_IN_ONE = {"methods": [], "cell_per_method": False}
 # `svmselect.gram.Gram` reserves so much, and SVMs make one for their decision values.
 DECISIONS_MB = 2048
 
@@ -66,6 +68,18 @@ def plan(config, registry):
                 "table1",
                 {below: cell for entry in sets for below, cell in _table1_cells(section, entry).items()},
             ),
+            # without section 4.3, and with each C
+            _run(
+                config,
+                "sensitivity",
+                {
+                    below: cell
+                    for entry in sets
+                    if entry.get("sensitivity")
+                    for below, cell in _table1_cells(section, {**entry, **ALL_IN_ONE}).items()
+                },
+                stage="sensitivity",
+            ),
             # one C, subsets of the size of a part, drawn as in Table 1
             _run(
                 config,
@@ -82,10 +96,11 @@ def plan(config, registry):
             "figure4_data": dataset_in_words(noisy),
             "growth_data": dataset_in_words(growing),
         },
+        without=[] if any(entry.get("sensitivity") for entry in sets) else ["sensitivity"],
     )
 
 
-def _run(config, name, cells, generated=None, beyond=False, **settings):
+def _run(config, name, cells, generated=None, beyond=False, stage="cells", **settings):
     """Return the run of an exhibit. `cells` have data set, arguments, settings, most training rows and
     minutes, by the end of their names."""
     identity = {"experiment": name} | ({"dataset": generated} if generated else {})
@@ -96,7 +111,7 @@ def _run(config, name, cells, generated=None, beyond=False, **settings):
     }
     settings["timing"] = config["timing"]
     levels = BEFORE_RUN.get(name, ()) if config["job"] == "dataset" else ()
-    return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, levels=levels)
+    return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, stage, levels=levels)
 
 
 def _setup(section, entry, gamma, adjust, subset_size=None):

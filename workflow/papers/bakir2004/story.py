@@ -37,6 +37,7 @@ def values(results):
         "splice": _splice(results),
         "forest": _forest(results),
         "edit": _edited(results),
+        **_sensitivity(results),
     }
 
 
@@ -83,3 +84,29 @@ def _edited(results):
         for method, metric in (("multiedit_condense", "failed"), ("", "realisations"))
     )
     return losses | {"failed": f"{failed} of {realisations}"}
+
+
+def _sensitivity(results):
+    """Return what cross-training loses without thresholds and rebalancing, and without rebalancing alone."""
+    rows = results.csv("sensitivity")
+    rows = rows.assign(name=rows["dataset"] + ", " + rows["setting"])
+
+    def by_method(metric):
+        return rows[rows["metric"] == metric].pivot(index="name", columns="method", values="value")
+
+    accuracy, lost = by_method("accuracy"), by_method("lost_on_average")
+    loss = accuracy["cross_training"] - accuracy["unadjusted"]
+    less = ["banana, train=400", "splice, train=1000"]
+    check(
+        (loss[less] < 0).all() and (loss.drop(less) > 0).all(),
+        "without thresholds and rebalancing accuracy rises on banana and splice alone",
+    )
+    more = lost["cross_training"] > lost["svm"]
+    check(more[more].index.tolist() == less, "a C loses more than the SVM's on banana and splice alone")
+    return {
+        "unadjusted": {
+            "waveform": digits(loss["waveform, train=400"]),
+            "adult": digits(loss["adult, train=3185"]),
+        },
+        "unbalanced": digits((accuracy["cross_training"] - accuracy["unbalanced"]).abs().max()),
+    }

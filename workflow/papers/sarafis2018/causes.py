@@ -1,4 +1,4 @@
-"""Variants of the protocol for results that ours miss, and draws of the rows."""
+"""Variants of the protocol for results that ours miss, and what draws of the rows say."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -12,7 +12,6 @@ from papers.sarafis2018.exhibits import table2, table3, table4, table5
 from papers.sarafis2018.exhibits.models import models
 from papers.sarafis2018.plan import plan
 
-DRAWS = 10
 # the sets of Table 6 but the pairs of MNIST digits, whose fits take most of the time
 SMALL = [
     "breast-cancer-wisconsin",
@@ -50,23 +49,8 @@ def _run(config, registry, datasets, **settings):
     for experiment in ("class_weights", "instance_weights"):
         for entry in laid["sarafis2018"][experiment]["datasets"]:
             entry |= {"jobs": 1, "loo_every": 0, "libsvm_every": 0, **settings}
-    (run,) = plan(laid, registry).runs
+    run = plan(laid, registry).runs[0]
     return replace(run, cells={n: c for n, c in run.cells.items() if c.dataset in datasets})
-
-
-def _plan_draws(config, registry, datasets):
-    """Return the run of ten draws of the rows of data sets whose rows are not the paper's, on every second
-    value of each weight."""
-    runs = [
-        (realisation, _run(config, registry, datasets, realisation=realisation, every=2))
-        for realisation in range(1, DRAWS + 1)
-    ]
-    cells = {
-        f"{name}/realisation-{realisation}": cell
-        for realisation, run in runs
-        for name, cell in run.cells.items()
-    }
-    return replace(runs[0][1], cells=cells)
 
 
 def _plan_reading(config, registry, function, datasets, **settings):
@@ -103,8 +87,6 @@ def features_of_all_rows(rows, features, dataset):
     yield measured(row_key, "features", features, "count")
 
 
-plan_draws = partial(_plan_draws, datasets=["banana", "mushrooms", "waveform", "bank-marketing"])
-plan_more_draws = partial(_plan_draws, datasets=["breast-cancer-wisconsin", "image", "skin-nonskin"])
 plan_scale_over_all = partial(_run, datasets=["parkinson"], scale="all")
 plan_balanced_draw = partial(_run, datasets=["bank-marketing"], balanced=True)
 plan_radius_of_data = partial(

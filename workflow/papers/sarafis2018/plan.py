@@ -1,10 +1,16 @@
-"""The plan: the models of each grid of weights, and of the training sets that grow."""
+"""The plan: the models of each grid of weights, and of the training sets that grow; draws of the rows; and
+models whose spans are a QP each."""
+
+from functools import partial
 
 from lib.config import check_datasets
 from lib.plan import Cell, Plan, Run
+from papers.sarafis2018.grid import SIZE
 
 # what a data set or a size has in the configuration, and says nothing to the runs
-APART = ("name", "log2_m", "published_rows", "jobs")
+APART = ("name", "log2_m", "published_rows", "jobs", "draws", "qp_every")
+# settings of a whole grid in one cell, without leave-one-out and LIBSVM
+ESTIMATES_ALONE = {"jobs": 1, "loo_every": 0, "libsvm_every": 0}
 
 
 def plan(config, registry):
@@ -32,37 +38,33 @@ def plan(config, registry):
     }
     for figure, (experiment, dataset) in figures.items():
         check_datasets({f"sarafis2018.figures.{figure}": [dataset]}, datasets[experiment])
-    # cells: every grid in parts of its stripes
+    # cells: every grid in parts of its stripes; draws of the rows; sub-grids with a QP for each span
     sample = {"libsvm_folds": section["sample"]["libsvm_folds"]} if config["baselines"] == "sampled" else {}
-    cells = {}
+    models, draws, spans, spans_of_sizes = {}, {}, {}, {}
     for experiment, dataset, m, entry in _grids(section, datasets, registry):
+        folder = f"{experiment}/{dataset}/rows-{m}"
+        cell_of = partial(_cell, section, experiment, dataset, m, entry)
         for part in range(1, entry["jobs"] + 1):
-            name = f"{experiment}/{dataset}/rows-{m}/part-{part}-of-{entry['jobs']}"
-            cells[name] = Cell(
-                dataset,
-                identity={"experiment": experiment},
-                arguments={"m": m, "part": part},
-                settings={
-                    "jobs": entry["jobs"],
-                    "every": 1,
-                    "axes": _axes(section, experiment),
-                    **{key: value for key, value in entry.items() if key not in APART},
-                },
-                # the Gram matrix, and blocks of it; small cells fit beside the largest ones of other papers
-                mem_mb=int(2.6 * min(section["memory_mb"], m**2 * 8 / 2**20)) + 950,
-                minutes=60 if m > 2048 else 10,
+            models[f"{folder}/part-{part}-of-{entry['jobs']}"] = cell_of(part)
+        drawn = entry.get("draws", {"count": 0})
+        for realisation in range(1, drawn["count"] + 1):
+            draws[f"{folder}/part-1-of-1/realisation-{realisation}"] = cell_of(
+                **ESTIMATES_ALONE, realisation=realisation, every=drawn["every"]
             )
-    # one run for all of them
+        if entry["qp_every"]:
+            group = spans_of_sizes if experiment == SIZE else spans
+            group[folder] = cell_of(**ESTIMATES_ALONE, every=entry["qp_every"])
+    # the runs of all stages; a job of the demo has all draws, or all sizes, of a data set
     settings = {key: section[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
+    settings["timing"] = config["timing"]
+    draw_levels, size_levels = ((4,), (2,)) if config["job"] == "dataset" else ((), ())
+    schema, by_qp = "WEIGHT_ROWS", "general_qp.run_general_qp"
     return Plan(
         [
-            Run(
-                "models",
-                "cells.run_models",
-                "WEIGHT_ROWS",
-                cells,
-                {**settings, **sample, "timing": config["timing"]},
-            )
+            Run("models", "cells.run_models", schema, models, {**settings, **sample}),
+            Run("draws", "cells.run_models", schema, draws, settings, "draws", levels=draw_levels),
+            Run("spans", by_qp, schema, spans, settings, "spans"),
+            Run("spans_of_sizes", by_qp, schema, spans_of_sizes, settings, "spans", levels=size_levels),
         ],
         [*(name for named in datasets.values() for name in named), *sizes],
         facts={
@@ -73,6 +75,27 @@ def plan(config, registry):
                 if entry.get("published_rows")
             ],
         },
+        without=[] if draws else ["draws"],
+    )
+
+
+def _cell(section, experiment, dataset, m, entry, part=1, **settings):
+    """Return a cell of a grid of models; `settings` take the place of those of its entry."""
+    entry_settings = {key: value for key, value in entry.items() if key not in APART}
+    return Cell(
+        dataset,
+        identity={"experiment": experiment},
+        arguments={"m": m, "part": part},
+        settings={
+            "jobs": entry["jobs"],
+            "every": 1,
+            "axes": _axes(section, experiment),
+            **entry_settings,
+            **settings,
+        },
+        # the Gram matrix, and blocks of it; small cells fit beside the largest ones of other papers
+        mem_mb=int(2.6 * min(section["memory_mb"], m**2 * 8 / 2**20)) + 950,
+        minutes=60 if m > 2048 else 10,
     )
 
 

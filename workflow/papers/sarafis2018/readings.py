@@ -103,13 +103,13 @@ def fit_with_spans(job, cell, settings, squared_span):
 
 def cell_of(job, m, settings):
     """Return the training rows with their matrix, and the scores."""
-    protocol_settings = {"realisation": 1, "score": None, **vars(settings)}
+    protocol_settings = {"realisation": 1, "features": None, "score": None, **vars(settings)}
     protocol = {
         name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
     }
     rows, q = training_part(Dataset.load(job.data), protocol_settings["realisation"], m, **protocol)
     cell = Cell(job, rows, settings.memory_mb)
-    cell.set_kernel(1 / rows.X.shape[1])
+    cell.set_kernel(1 / (protocol_settings["features"] or rows.X.shape[1]))
     job.identity["tol"] = settings.tol
     return cell, q
 

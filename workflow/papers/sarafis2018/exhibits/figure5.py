@@ -3,19 +3,21 @@
 Line plots on logarithmic axes of the mean CPU time of one model against the number of training rows, one
 panel per number of features.
 
-Filled marks: kernel values on demand within LIBSVM's cache, fit and span rule (squares, dashed) and LIBSVM's
-5-fold cross-validation (triangles, dash-dotted). Solid with open marks: the same on the whole Gram matrix,
-whose time is divided by the models and included. Dotted: fit and exact leave-one-out. Means over the models
-of a sub-grid on which LIBSVM was run; ``figure5.csv`` has their number. From 2^12 rows on the default grid is
-a part of the paper's, which the configuration sets. Dotted grey line, in panels where curves on demand cross:
-the number of rows from which on the paper finds the span rule faster than cross-validation.
+Blue: the paper's way, fit and span rule with a quadratic program for each span (circles) and LIBSVM's 5-fold
+cross-validation of the same models without the time of scikit-learn's calls (triangles, dotted). Other filled
+marks: kernel values on demand within LIBSVM's cache, fit and span rule with one factorisation for all spans
+(squares, dashed) and LIBSVM's 5-fold cross-validation (triangles, dash-dotted). Solid with open marks: the
+same on the whole Gram matrix, whose time is divided by the models and included. Dotted, crosses: fit and
+exact leave-one-out. Means over the models of a sub-grid; ``figure5.csv`` has their number. From 2^12 rows on
+the default grid is a part of the paper's, which the configuration sets. Dotted grey line, in panels where
+curves cross: the number of rows from which on the paper finds the span rule faster than cross-validation.
 """
 
-from lib.figures import GREEN, PAPER_AXIS, VERMILLION
+from lib.figures import BLUE, GREEN, PAPER_AXIS, VERMILLION
 from papers.sarafis2018.exhibits.size_curves import draw_sizes, each_size
-from papers.sarafis2018.exhibits.table6 import model_times
+from papers.sarafis2018.exhibits.table6 import model_times, times_by_qp
 
-STAGES = ("cells",)
+STAGES = ("cells", "spans")
 RUN_TIME = "as Table 1"
 
 OPEN = {"linestyle": "-", "markerfacecolor": "none"}
@@ -26,6 +28,11 @@ CURVES = {
     "loo_shared": ("fit + exact leave-one-out, shared", {"color": "black", "linestyle": ":", "marker": "x"}),
     "span_rule": ("fit + span rule, on demand", {"color": VERMILLION, "linestyle": "--", "marker": "s"}),
     "kfold": ("LIBSVM 5-fold CV", {"color": GREEN, "linestyle": "-.", "marker": "^"}),
+    "span_rule_qp": ("fit + a QP for each span", {"color": BLUE, "linestyle": "-", "marker": "o"}),
+    "kfold_beside_qp": (
+        "LIBSVM 5-fold CV of the same models",
+        {"color": BLUE, "linestyle": ":", "marker": "^"},
+    ),
 }
 
 
@@ -33,6 +40,8 @@ def tidy(rows, context):
     """Yield CPU times of a model against the number of training rows, which is the ``setting``."""
     for row_key, group in each_size("figure5", rows["cells"]):
         yield from model_times(row_key, group)
+    for row_key, group in each_size("figure5", rows["spans"]):
+        yield from times_by_qp(row_key, group)
 
 
 def figure(tidy, context):

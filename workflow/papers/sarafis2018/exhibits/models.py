@@ -1,11 +1,14 @@
 """Rows as estimates of models by methods. Errors are fractions."""
 
+import numpy as np
+
 from lib.rows import OK
 from lib.tables import measured
 
 # rules that select a model, and those whose value is an error rate; the last is not the paper's
 RULES = ("span_rule", "span_bound", "kfold", "xi_alpha")
-PREDICTORS = ("span_rule", "kfold", "xi_alpha", "loo")
+PREDICTED = ("span_rule", "kfold", "xi_alpha")
+PREDICTORS = (*PREDICTED, "loo")
 # the parameters of the models
 PARAMETERS = ("C_positive", "C_negative", "A", "B", "C")
 
@@ -23,6 +26,13 @@ def estimates(rows):
     both = models(rows)
     both["span_bound"] = models(rows, "bound").get("span_bound")
     return both.reindex(columns=[*dict.fromkeys(("test", *RULES, *PREDICTORS, "kfold_libsvm"))])
+
+
+def rmse_to_test(values):
+    """Return the root mean square difference of each predictor from the test error, by method, from
+    `estimates`; NaN without estimates."""
+    errors = values[list(PREDICTORS)].sub(values["test"], axis=0)
+    return errors.apply(lambda error: np.sqrt((error.dropna() ** 2).mean()))
 
 
 def each_set(exhibit, rows, *experiments):

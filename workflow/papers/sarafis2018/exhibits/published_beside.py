@@ -39,9 +39,9 @@ class PublishedBeside:
 
         return text
 
-    def over(self, below):
+    def over(self, below, kfold="kfold"):
         """Return a column of LIBSVM's time over that of a method."""
-        return faster(self.ours, "kfold", "time", below)
+        return faster(self.ours, kfold, "time", below)
 
     def arranged(self, columns, *notes, name=data_set):
         """Return the `Table` of some columns after that of the data set, whose text is `name`."""

@@ -19,12 +19,17 @@ def selected_errors(exhibit, experiment, rows):
     and in Tables 4 to 6."""
     for row_key, group in each_set(exhibit, rows, experiment):
         row_key, values = {**row_key, "setting": experiment}, estimates(group)
-        # the worst of the models where a rule is least
-        errors = at_minimum(values[[*RULES, "loo"]], values["test"]).max()
+        errors = errors_of_choices(values)
         for rule, error in [*errors.items(), ("best_on_test", values["test"].min())]:
             yield measured({**row_key, "method": rule}, "test_error", error, "fraction")
         yield from model_counts(row_key, values, (*RULES, "loo", "test"))
         yield measured({**row_key, "method": "all"}, "failed", int((group["status"] != OK).sum()), "count")
+
+
+def errors_of_choices(values):
+    """Return the test error of the model that each rule selects, by rule, from `estimates`: the worst of the
+    models where the rule is least."""
+    return at_minimum(values[[*RULES, "loo"]], values["test"]).max()
 
 
 def table_of_errors(exhibit, tidy, published):

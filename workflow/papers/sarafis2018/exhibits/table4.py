@@ -13,7 +13,14 @@ import numpy as np
 import pandas as pd
 
 from lib.tables import measured
-from papers.sarafis2018.exhibits.models import PREDICTORS, each_set, estimates, model_counts, models
+from papers.sarafis2018.exhibits.models import (
+    PREDICTORS,
+    each_set,
+    estimates,
+    model_counts,
+    models,
+    rmse_to_test,
+)
 from papers.sarafis2018.exhibits.published_beside import NAMES, PublishedBeside
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
 
@@ -25,9 +32,7 @@ def tidy(rows, context):
     """Yield the distance of each rule from the test error."""
     for row_key, group in each_set("table4", rows["cells"], CLASS_WEIGHTS, INSTANCE_WEIGHTS):
         values = estimates(group)
-        for method in PREDICTORS:
-            error = (values[method] - values["test"]).dropna()
-            rmse = np.sqrt((error**2).mean()) if len(error) else np.nan
+        for method, rmse in rmse_to_test(values).items():
             yield measured({**row_key, "method": method}, "rmse_to_test_error", rmse, "fraction")
         # how far the span rule is from what it estimates, and our cross-validation from LIBSVM's
         apart = {
