@@ -209,7 +209,7 @@ def test_schemas_limit_whole_numbers_and_keys_and_describe_properties(path):
         ("sarafis2018.class_weights.datasets", [], ["class_weights.datasets", "[]"]),
         (
             "sarafis2018.class_weights.datasets",
-            [{"name": "wdbc", "jobs": 1, "loo_every": -1, "libsvm_every": 1}],
+            [{"name": "wdbc", "jobs": 1, "loo_every": -1, "libsvm_every": 1, "qp_every": 0}],
             ["datasets.0.loo_every", "-1"],
         ),
         ("sarafis2018.size.sizes", [], ["size.sizes", "[]"]),
