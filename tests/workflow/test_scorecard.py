@@ -334,7 +334,7 @@ def test_totals_and_pages(root, claims):
     assert ["Wen et al. (2017)", *["n/a"] * 7, "0 of 9", *"009"] in body and len(body) == len(claims)
     said = "\n".join(totals(exhibits_table, claims_table))
     assert "results: 182; a number of ours stands beside 182; 104 are compared: 103 within, 0 proved" in said
-    assert "Claims of the papers: 45; 12 reproduced, 33 not testable here." in said
+    assert "Claims of the papers: 48; 12 reproduced, 36 not testable here." in said
     numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
     values = page_values(claims, figures_table, exhibits_table, claims_table, numbers, causes_table)
     assert values["numbers"]["franc2008", "breakdown"][0]["limit"] == ""

@@ -62,7 +62,6 @@ def test_every_exhibit_and_claim_stands_on_its_page():
 @pytest.mark.parametrize(
     ("file", "change", "sentence"),
     [
-        ("libraries.csv", {"stage == 'cells'": ("commit", "0" * 40)}, "all rows are of one commit"),
         (
             "libraries.csv",
             {"stage == 'draws_of_large'": ("cpu", "another")},

@@ -22,7 +22,6 @@ __all__ = [
     "class_sections",
     "histogram",
     "plot",
-    "residuals",
     "surface",
     "target_sections",
     "write_page",
@@ -137,7 +136,7 @@ def target_sections(predicted, method, model, data):
         f"<h2>{method.capitalize()} residuals</h2>",
         "<p>The residual of a row is its number less the prediction of a model that was trained without it. "
         f"{inside} of {z.size} are at most epsilon, the grey band.</p>",
-        _drawn(residuals(predicted, z, model.epsilon, method), "residuals", alternative),
+        _drawn(_residuals(predicted, z, model.epsilon, method), "residuals", alternative),
         "<h2>Largest residuals</h2>",
         _table("Rows", ("row of data", "number", "prediction", "residual"), rows),
         f"<h2>Support vectors</h2><p>{model.support_.size} rows: {support}{more}</p>",
@@ -225,7 +224,7 @@ def histogram(rows):
     return display.plot(_new_figure(3).subplots()).figure_
 
 
-def residuals(predicted, z, epsilon, method):
+def _residuals(predicted, z, epsilon, method):
     """Draw residuals against predictions, with the band of width epsilon around 0."""
     figure = _new_figure(3)
     ax = figure.subplots()
