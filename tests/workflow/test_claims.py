@@ -158,11 +158,6 @@ def one_put_back(frame):
 # results that are wrong as those of a slightly wrong implementation would be
 SUBTLE = [
     ("chapelle1999", "rescaled-tighter", scaled(1 / 3, exhibit="figure4", method="radius_margin")),
-    (
-        "franc2008",
-        "breakdown",
-        scaled(0, exhibit="figure1", method="selected_at_smallest_eps", setting="0"),
-    ),
     ("franc2008", "certified-share", permuted(method="proposed", metric="certified", setting="rbf")),
     ("franc2008", "errors-as-raetsch", shifted(0.4, exhibit="table2", metric="test_error", setting="rbf")),
     ("wen2017", "sir-fewer-than-mir", scaled(0.5, exhibit="table1", method="sir", metric="iterations")),
