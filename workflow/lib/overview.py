@@ -77,46 +77,9 @@ def plot_results(scorecard, papers):
     fig, axes = panels(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
     ax = axes[0, 0]
     colors = dict(zip(papers, COLORS, strict=False))
-    # points of each line, spread around it, over their tolerances; misses get larger marks
     for y, key in zip(places, lines, strict=True):
         line_rows = rows[(rows[["paper", "exhibit", "metric"]] == list(key)).all(axis=1)]
-        heights = y + np.linspace(-0.27, 0.27, len(line_rows)) if len(line_rows) > 1 else np.array([float(y)])
-        zero = line_rows["ratio"] == ZERO
-        x = line_rows["ratio"].clip(1 / EDGE, EDGE).mask(zero, ZERO)
-        ends = line_rows[["low", "high"]].clip(1 / EDGE, EDGE).mask(zero, ZERO)
-        ax.hlines(heights, ends["low"], ends["high"], color=GREY, linewidth=0.6, alpha=0.35, zorder=1)
-        for verdict, marker in MARKERS.items():
-            mask = (line_rows["verdict"] == verdict).to_numpy()
-            size = 9 if verdict == WITHIN else 20
-            color = GREY if verdict == TOO_WIDE else colors[key[0]]
-            style = {"facecolor": "none", "edgecolor": color} if verdict in HOLLOW else {"color": color}
-            ax.scatter(x[mask], heights[mask], size, marker=marker, linewidths=0.8, zorder=3, **style)
-        # numbers of points beyond the edges
-        for edge, beyond, side in (
-            (1 / EDGE, (line_rows["ratio"] < 1 / EDGE) & ~zero, "left"),
-            (EDGE, line_rows["ratio"] > EDGE, "right"),
-        ):
-            if beyond.sum() > 1:
-                shift = (5 if side == "left" else -5, 0)
-                ax.annotate(
-                    f"{beyond.sum()}",
-                    (edge, y),
-                    shift,
-                    textcoords="offset points",
-                    fontsize=6,
-                    va="center",
-                    ha=side,
-                )
-        # the data sets of misses that nothing explains, beside the line
-        missed = (
-            line_rows.loc[line_rows["verdict"].isin(OPEN), "dataset"]
-            .drop_duplicates()
-            .map(dataset_in_words)
-            .tolist()
-        )
-        names = ", ".join(missed[:NAMED])
-        names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
-        ax.text(EDGE * 1.25, y, names, fontsize=6, va="center", color=INK)
+        _draw_line(ax, y, line_rows, colors[key[0]])
     # background, axes and labels
     ax.axvline(1, color=GREY, linewidth=0.8, zorder=0)
     for y in places[::2]:
@@ -156,6 +119,48 @@ def plot_results(scorecard, papers):
     ]
     fig.legend(handles=handles, loc="outside upper center", ncols=4, fontsize=8)
     return fig
+
+
+def _draw_line(ax, y, line_rows, color):
+    """Draw the results of one exhibit and metric at the height y, and name the data sets of open ones."""
+    # points, spread around the line, over their tolerances; misses get larger marks
+    heights = y + np.linspace(-0.27, 0.27, len(line_rows)) if len(line_rows) > 1 else np.array([float(y)])
+    zero = line_rows["ratio"] == ZERO
+    x = line_rows["ratio"].clip(1 / EDGE, EDGE).mask(zero, ZERO)
+    ends = line_rows[["low", "high"]].clip(1 / EDGE, EDGE).mask(zero, ZERO)
+    ax.hlines(heights, ends["low"], ends["high"], color=GREY, linewidth=0.6, alpha=0.35, zorder=1)
+    for verdict, marker in MARKERS.items():
+        mask = (line_rows["verdict"] == verdict).to_numpy()
+        size = 9 if verdict == WITHIN else 20
+        shade = GREY if verdict == TOO_WIDE else color
+        style = {"facecolor": "none", "edgecolor": shade} if verdict in HOLLOW else {"color": shade}
+        ax.scatter(x[mask], heights[mask], size, marker=marker, linewidths=0.8, zorder=3, **style)
+    # numbers of points beyond the edges
+    for edge, beyond, side in (
+        (1 / EDGE, (line_rows["ratio"] < 1 / EDGE) & ~zero, "left"),
+        (EDGE, line_rows["ratio"] > EDGE, "right"),
+    ):
+        if beyond.sum() > 1:
+            shift = (5 if side == "left" else -5, 0)
+            ax.annotate(
+                f"{beyond.sum()}",
+                (edge, y),
+                shift,
+                textcoords="offset points",
+                fontsize=6,
+                va="center",
+                ha=side,
+            )
+    # the data sets of misses that nothing explains, beside the line
+    missed = (
+        line_rows.loc[line_rows["verdict"].isin(OPEN), "dataset"]
+        .drop_duplicates()
+        .map(dataset_in_words)
+        .tolist()
+    )
+    names = ", ".join(missed[:NAMED])
+    names += f" and {len(missed) - NAMED} more" if len(missed) > NAMED else ""
+    ax.text(EDGE * 1.25, y, names, fontsize=6, va="center", color=INK)
 
 
 def _places(papers):
