@@ -119,14 +119,14 @@ from pathlib import Path
 _unobserved = _leave_one_out
 
 
-def _leave_one_out(cell, C, method, eps, **options):
+def _leave_one_out(cell, C, method, *given, **options):
     path = cell.job.checkpoint.path
     name = f"{path.parent.name}-{path.stem}-C{C:g}"
     with open("begun.log", "a") as log:
         log.write(f"{os.getpid()} {name}\\n")
     while Path("hold", name).exists():
         time.sleep(0.05)
-    return _unobserved(cell, C, method, eps, **options)
+    return _unobserved(cell, C, method, *given, **options)
 """
 
 
