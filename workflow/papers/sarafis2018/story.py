@@ -56,7 +56,6 @@ def values(results):
         "mnist_printed": span(1 / printed["published_relative"].astype(float)),
         "generated": _gain(results, "figure5", "span_rule", "kfold", setting=[8192, 16384]),
         "shared": _gain(results, "table6", "span_rule_shared", "kfold", dataset=MNIST),
-        "shared_kfold": _gain(results, "table6", "span_rule_shared", "kfold_shared", dataset=MNIST),
     }
 
 
