@@ -41,7 +41,12 @@ def wheel(root, tmp_path_factory) -> Path:
     if not build.is_dir():
         pytest.skip(f"no finished build in {build.relative_to(root)}: make env")
     folder = tmp_path_factory.mktemp("wheel")
-    options = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", f"-Cbuild-dir={build}")
+    options = (
+        "--no-deps",
+        "--no-build-isolation",
+        "--disable-pip-version-check",
+        f"--config-settings=build-dir={build}",
+    )
     # one worker at a time in the build
     with (build / "wheel.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
