@@ -180,7 +180,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         ("Franc et al. (2008)", 6),
         ("Chapelle and Vapnik (1999)", 3),
         ("Wen et al. (2017)", 10),
-        ("Sarafis et al. (2018)", 11),
+        ("Sarafis et al. (2018)", 12),
         ("Bakir et al. (2004)", 5),
         ("All estimators", 5),
     ):
