@@ -119,7 +119,7 @@ def test_tables():
 
 
 def test_shares_are_of_the_draws_of_the_rows(tmp_path):
-    """Of a set without draws they are those of its rows."""
+    """The shares of a set that is not drawn are those of its own rows."""
     rows = made_rows()
     best, worst = rows, rows.assign(realisation=2)
     spans = worst["method"] == "span_rule"
