@@ -30,6 +30,10 @@ graph: $(LIBRARY) ## The rules of one paper, drawn: docs/_static/rules.svg (Debi
 	.venv/bin/snakemake --rulegraph --config preset=rules 'papers=["franc2008"]' 'franc2008={"datasets":["banana"]}' -- report > build/rules.dot
 	dot -Tsvg -o docs/_static/rules.svg build/rules.dot
 
+.PHONY: front-page
+front-page: $(LIBRARY) ## The picture of the README, by its first program: docs/_static/front_page.svg
+	.venv/bin/python docs/front_page.py
+
 COMPILE := .venv/bin/uv pip compile --generate-hashes --no-emit-index-url --quiet pyproject.toml
 
 .PHONY: lock

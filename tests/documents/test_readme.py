@@ -83,6 +83,16 @@ def test_speeds_are_those_of_the_files(readme, training):
     }
 
 
+def test_the_first_screen_has_the_times_of_the_file(readme):
+    rows = pd.read_csv(BENCHMARKS / "loo_grid.csv").set_index(["problem", "method"]).loc["image"]
+    first = " ".join(readme.split("## ")[0].split())
+    ours, folds = re.search(r"takes (\S+) seconds\. .* takes (\S+) seconds for 10 folds", first).groups()
+    assert is_rounded(ours, rows.loc["leave-one-out", "svmselect_cpu_s"])
+    assert is_rounded(folds, rows.loc["10-fold", "sklearn_cpu_s"])
+    assert rows.loc["leave-one-out", "sklearn_cpu_s"] / 3600 == pytest.approx(1, abs=0.1)
+    assert set(rows["rows"]) == {1300} and "64 models on 1,300 rows" in first
+
+
 def test_the_page_on_speed_has_the_means_of_training():
     assert "{include} ../benchmarks/results/compare_means.md" in documents()["docs/speed.md"]
     whole = [rows for rows in tables((BENCHMARKS / "compare.md").read_text()) if rows[0][2] == "problems"]
