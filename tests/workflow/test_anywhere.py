@@ -95,7 +95,7 @@ def test_both_snakefiles_plan_the_same(snakemake, tmp_path):
     """What is said on the command line included."""
     said = (
         *("papers=[chapelle1999]", "preset=2026", "chapelle1999={C: {realisations: 1}}"),
-        "timing=exclusive",
+        *("timing=exclusive", "job=realisation"),
     )
     jobs = {
         path: planned(

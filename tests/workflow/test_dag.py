@@ -35,7 +35,7 @@ def paper_of(rule):
 @pytest.mark.parametrize(
     ("arguments", "jobs", "most"),
     [
-        ([], {"franc2008_loo": 4, "franc2008_stopping": 1, "sarafis2018_models": 9}, 95),
+        ([], {"franc2008_loo": 1, "franc2008_stopping": 1, "sarafis2018_models": 1}, 50),
         (
             ["--configfile", "config/paper.yaml", "--config", "compute=true", "causes=[]"],
             {

@@ -32,7 +32,7 @@ NAMES = ("linear", "rbf-gamma1", "rbf-gamma0.5")
 FOLDER = "results/faults/franc2008"
 OUTPUTS = [f"{FOLDER}/cells/loo/titanic-table/realisation-1/{name}.parquet" for name in NAMES]
 COPIES = [output.replace("/cells/", "/finished/") for output in OUTPUTS]
-LOG = "logs/faults/franc2008/loo/titanic-table.log"
+LOG = "logs/faults/franc2008/loo.log"
 RUN = ("--cores", "1", "--quiet", "rules", "--", *OUTPUTS)
 
 

@@ -51,3 +51,26 @@ def test_files_of_a_paper_are_named_where_they_lack(tmp_path, monkeypatch, name)
     (tmp_path / "wen2017" / name).unlink()
     with pytest.raises(ValueError, match=name.replace(".", r"\.")):
         papers.load_papers()
+
+
+def test_jobs_have_the_cells_whose_names_begin_alike():
+    names = ["heart/realisation-1/linear", "heart/realisation-2/linear", "iris/realisation-1/linear"]
+    cells = {name: Cell(name.split("/")[0]) for name in names}
+    for level, jobs, log in [
+        (None, names, "fits/{job}.log"),
+        (2, ["heart/realisation-1", "heart/realisation-2", "iris/realisation-1"], "fits/{job}.log"),
+        (0, [""], "fits.log"),
+    ]:
+        run = replace(RUN, cells=cells, level=level)
+        assert (list(run.jobs), run.log) == (jobs, log)
+    assert run.files == names
+    assert run.cells_of({}) == cells
+    assert replace(run, level=2).files == ["{job}/linear"]
+    with pytest.raises(ValueError, match="iris/realisation-2"):
+        replace(run, level=2).cells_of({"job": "iris/realisation-2"})
+
+
+def test_cells_that_end_otherwise_in_another_job_are_refused(folder):
+    cells = {"heart/linear": Cell("heart"), "iris/rbf": Cell("iris")}
+    with pytest.raises(ValueError, match="fits"):
+        check_plan("toy", Plan([replace(RUN, cells=cells, level=1)], ["heart", "iris"]), folder)

@@ -16,7 +16,7 @@ from lib.causes import check_frozen, runs_of
 from lib.claims import declared_claims, limits
 from lib.config import WORKFLOW, check_config
 from lib.exhibits import Exhibit, check_stages, load_exhibits
-from lib.plan import Plan, check_plan, description
+from lib.plan import Plan, check_plan, datasets_of, description
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 # modules and the package of a paper that compute no cells
@@ -77,7 +77,10 @@ class Paper:
             for run in runs_of(self.key, name, self.causes[name], config, registry)
         ]
         datasets = [*plan.datasets, *(dataset for run in cause_runs for dataset in run.datasets)]
-        self.plan = replace(plan, runs=[*plan.runs, *cause_runs], datasets=list(dict.fromkeys(datasets)))
+        runs = [*plan.runs, *cause_runs]
+        if config["job"] == "run":
+            runs = [replace(run, level=0) for run in runs]
+        self.plan = replace(plan, runs=runs, datasets=list(dict.fromkeys(datasets)))
         check_plan(self.key, self.plan, FOLDER / self.key)
         # stages of data sets that the configuration leaves out have no rows
         stages = {*self.plan.stages}
@@ -173,10 +176,9 @@ class Paper:
         earlier stages below the folder `earlier`."""
 
         def inputs(wildcards):
-            # all cells of a job read one data set, or none
-            dataset = next(iter(run.cells_of(wildcards.job).values())).dataset
-            data = {} if dataset is None else {"data": f"<resources>/data/{dataset}.npz"}
-            return data | {stage: self.gathered(stage, earlier) for stage in run.after}
+            datasets = datasets_of(run.cells_of(wildcards))
+            data = [f"<resources>/data/{dataset}.npz" for dataset in datasets]
+            return {"data": data} | {stage: self.gathered(stage, earlier) for stage in run.after}
 
         return inputs
 
@@ -184,7 +186,7 @@ class Paper:
         """Return a function of the wildcards: all that the rows of a job's cells depend on, but its
         inputs."""
         return lambda wildcards: [
-            description(self.key, run, name, registry) for name in run.cells_of(wildcards.job)
+            description(self.key, run, name, registry) for name in run.cells_of(wildcards)
         ]
 
     def cells_of_stage(self, stage):

@@ -40,10 +40,9 @@ class Run:
     """The cells that one function computes, by one rule.
 
     A cell's name is the path of its file below the run's folder, without its suffix; it has the values of the
-    parameters. A job computes all cells whose names begin with the same parts, such as the kernels of a data
-    set and realisation, and which read the same data set. Each of `levels` is a number of parts; the first
-    counts with which all jobs have cells of the same names, since a rule has the same outputs in each job.
-    Without such a level a job computes one cell.
+    parameters. A job computes all cells whose names begin with the same parts, as many as `level` says, such
+    as the kernels of a data set and realisation. These names must end alike in all jobs, since a rule has the
+    same outputs in each. One job computes all cells at level 0, and each cell has its job without a level.
     """
 
     name: str  # of the rule and of the folder of the cells' files
@@ -55,7 +54,7 @@ class Run:
     stage: str = "cells"  # name of the file in which the rows are gathered
     # stages that are gathered first; the function is given the rows of one if it has an argument of its name
     after: Sequence[str] = ()
-    levels: Sequence[int] = ()
+    level: int | None = None
     cause: str = ""  # the cause of misses whose variant it runs, see `lib.causes`
 
     def settings_of(self, name: str) -> dict[str, Any]:
@@ -64,21 +63,25 @@ class Run:
     @cached_property
     def jobs(self) -> dict[str, dict[str, Cell]]:
         """The jobs, each with the cells that it computes."""
-        for level in self.levels:
-            jobs: dict[str, dict[str, Cell]] = {}
-            for name, cell in self.cells.items():
-                jobs.setdefault("/".join(name.split("/")[:level]), {})[name] = cell
-            if len({tuple(_files(job, cells)) for job, cells in jobs.items()}) == 1:
-                return jobs
-        return {name: {name: cell} for name, cell in self.cells.items()}
+        jobs: dict[str, dict[str, Cell]] = {}
+        for name, cell in self.cells.items():
+            jobs.setdefault("/".join(name.split("/")[: self.level]), {})[name] = cell
+        return jobs
 
     @property
     def files(self) -> list[str]:
-        """The cells of any job, as paths with the wildcard ``job``."""
-        return _files(*next(iter(self.jobs.items())))
+        """The names of any job's cells, with the wildcard ``job`` but in a job of all cells."""
+        job, cells = next(iter(self.jobs.items()))
+        return [f"{{job}}{end}" if job else end for end in _ends(job, cells)]
 
-    def cells_of(self, job: str) -> dict[str, Cell]:
-        """Return the cells of a job, by name; a `ValueError` is raised if there is no such job."""
+    @property
+    def log(self) -> str:
+        """The path of a job's log."""
+        return f"{self.name}.log" if self.level == 0 else f"{self.name}/{{job}}.log"
+
+    def cells_of(self, wildcards: Any) -> dict[str, Cell]:
+        """Return the cells of the job that its wildcards name; a `ValueError` is raised if there is none."""
+        job = wildcards.get("job", "")
         if job not in self.jobs:
             raise ValueError(f"The run {self.name} has no job {job!r}; one is {next(iter(self.jobs))!r}.")
         return self.jobs[job]
@@ -87,20 +90,20 @@ class Run:
         """Return a function of the wildcards and the attempt: the largest need of a job's cells. Each further
         attempt gets as much more."""
         return lambda wildcards, attempt: (
-            attempt * max(getattr(cell, need) for cell in self.cells_of(wildcards.job).values())
+            attempt * max(getattr(cell, need) for cell in self.cells_of(wildcards).values())
         )
 
     def total(self, need: str) -> Callable[[Any, int], int]:
         """Return a function of the wildcards and the attempt: the sum of the needs of a job's cells, with
         further attempts as in `most`."""
         return lambda wildcards, attempt: (
-            attempt * sum(getattr(cell, need) for cell in self.cells_of(wildcards.job).values())
+            attempt * sum(getattr(cell, need) for cell in self.cells_of(wildcards).values())
         )
 
     @property
     def datasets(self) -> list[str]:
         """The data sets of all cells, each once."""
-        return [name for name in dict.fromkeys(cell.dataset for cell in self.cells.values()) if name]
+        return datasets_of(self.cells)
 
     @property
     def module(self) -> str:
@@ -151,6 +154,10 @@ def check_plan(paper: str, plan: Plan, folder: Path) -> None:
             mistakes.append(f"The run {run.name} of {paper} calls {function}, which is not in {code}.")
         if not hasattr(lib.rows, run.schema):
             mistakes.append(f"The run {run.name} of {paper} has the schema {run.schema}, not in lib/rows.py.")
+        if len({tuple(_ends(*job)) for job in run.jobs.items()}) > 1:
+            mistakes.append(
+                f"The cells of the run {run.name} in {folder / 'plan.py'} end otherwise in each job."
+            )
         if "timing" not in run.settings:
             mistakes.append(f"The settings of the run {run.name} in {folder / 'plan.py'} lack 'timing'.")
         mistakes += [
@@ -160,6 +167,11 @@ def check_plan(paper: str, plan: Plan, folder: Path) -> None:
         ]
     if mistakes:
         raise ValueError("\n".join(mistakes))
+
+
+def datasets_of(cells: Mapping[str, Cell]) -> list[str]:
+    """Return the data sets of some cells, each once."""
+    return [name for name in dict.fromkeys(cell.dataset for cell in cells.values()) if name]
 
 
 def functions_of(path: Path) -> set[str]:
@@ -192,9 +204,9 @@ def description(paper: str, run: Run, name: str, registry: Mapping[str, Any]) ->
     }
 
 
-def _files(job: str, cells: Iterable[str]) -> list[str]:
-    """Return the names of a job's cells with the wildcard ``job``."""
-    return [f"{{job}}{name.removeprefix(job)}" for name in cells]
+def _ends(job: str, cells: Iterable[str]) -> list[str]:
+    """Return what follows the name of a job in those of its cells."""
+    return [name.removeprefix(job) for name in cells]
 
 
 def contents(entry: Any) -> str:

@@ -1,6 +1,6 @@
 # The cells of all papers, and the files of rows that gather them: included where the configuration says `compute: true`. Each run
-# of a plan (papers/<paper>/plan.py) has one rule. A job of it computes one cell, or all cells of a folder, such as the kernels of
-# a data set and realisation.
+# of a plan (papers/<paper>/plan.py) has one rule. A job of it computes one cell, all cells of a folder, such as the kernels of a
+# data set and realisation, or all cells.
 
 # Wall-clock times are taken where nothing else runs: on a cluster each job gets a node of its own.
 EXCLUSIVE = {"slurm_extra": "--exclusive"} if config["timing"] == "exclusive" else {}
@@ -24,7 +24,7 @@ for paper in PAPERS.values():
             output:
                 rows=paper.cell_files(run, run.files),
             log:
-                f"<logs>/{paper.key}/{run.name}/{{job}}.log",
+                f"<logs>/{paper.key}/{run.log}",
             cache: CACHE and len(run.files) == 1
             resources:
                 **EXCLUSIVE,

@@ -7,7 +7,9 @@ from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])
 params, inputs = snakemake.params, dict(snakemake.input.items())
+prepared = {Path(path).stem: path for path in inputs.pop("data")}
 for cell, output in zip(params.cells, snakemake.output, strict=True):
+    data = {"data": prepared[cell["dataset"]]} if cell["dataset"] else {}
     # results/demo/franc2008/cells/... -> results/demo/franc2008/finished/...
     before, _, after = output.rpartition("/cells/")
-    run_cell(cell, params.library, inputs, output, Path(before, "finished", after), log)
+    run_cell(cell, params.library, {**inputs, **data}, output, Path(before, "finished", after), log)

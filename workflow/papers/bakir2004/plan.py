@@ -6,8 +6,6 @@ from lib.shown import dataset_in_words
 
 # The Gram matrix has float64 up to this many rows.
 ROWS_FLOAT64 = 20_000
-# parts of the names of cells before their run
-BEFORE_RUN = {"figure3": (1,), "figure4": (2,)}
 # methods of others, of which a sample of the runs tells enough
 NEIGHBOURS = ("multiedit_condense",)
 # what the entry of a set says about the methods of Table 1, and not about its sensitivity
@@ -110,8 +108,7 @@ def _run(config, name, cells, generated=None, beyond=False, stage="cells", **set
         for below, (dataset, *given, rows, minutes) in cells.items()
     }
     settings["timing"] = config["timing"]
-    levels = BEFORE_RUN.get(name, ()) if config["job"] == "dataset" else ()
-    return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, stage, levels=levels)
+    return Run(name, f"cells.run_{name}", "EDIT_ROWS", cells, settings, stage)
 
 
 def _setup(section, entry, gamma, adjust, subset_size=None):

@@ -28,8 +28,7 @@ def plan(config, registry):
         for realisation in range(1, settings["realisations"] + 1)
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    levels = (2,) if config["job"] == "dataset" else ()
-    run = Run("models", "cells.run_models", "BOUND_ROWS", cells, settings, levels=levels)
+    run = Run("models", "cells.run_models", "BOUND_ROWS", cells, settings)
     return Plan([run], list(datasets.values()))
 
 

@@ -27,8 +27,7 @@ def plan(config, registry):
         for name, needs_folds in _runs()
     }
     settings = {"tol": section["tol"], "max_iter": section["max_iter"], "timing": config["timing"]}
-    levels = (1, 2) if config["job"] == "dataset" else (2,)
-    run = Run("estimators", "cells.run_estimator", "COMPARISON_ROWS", cells, settings, levels=levels)
+    run = Run("estimators", "cells.run_estimator", "COMPARISON_ROWS", cells, settings, level=2)
     return Plan([run], list(datasets))
 
 

@@ -25,8 +25,6 @@ def plan(config, registry):
     figure1_realisations = min(
         section["realisations"], section["sample"]["realisations"] if sampled else section["realisations"]
     )
-    # the cells of a job: all kernels of a data set, or of one realisation
-    levels = (1, 2) if config["job"] == "dataset" else (2,)
     # grids of both kernels
     linear = {"linear": {"gamma": None, "C": grid(section["linear"]["C"])}}
     rbf = {
@@ -54,7 +52,8 @@ def plan(config, registry):
                 "LOO_ROWS",
                 _loo_cells(section, linear | rbf, sampled),
                 {"eps": section["eps"], "efficiency_test": section["efficiency_test"], **steps},
-                levels=levels,
+                # the kernels of a data set and realisation
+                level=2,
             ),
             Run(
                 "stopping",
@@ -67,7 +66,8 @@ def plan(config, registry):
                 },
                 {"eps": [10**exponent for exponent in figure1["log10_eps"]], **steps},
                 stage="stopping",
-                levels=levels,
+                # the kernels of a data set and realisation
+                level=2,
             ),
             Run(
                 "test",
@@ -77,7 +77,7 @@ def plan(config, registry):
                 {"method": methods[0], "eps": section["eps"], **shared},
                 stage="test",
                 after=["cells"],
-                levels=(1,),
+                level=1,
             ),
         ],
         [*section["datasets"], *figure1["datasets"]],

@@ -54,17 +54,16 @@ def plan(config, registry):
         if entry["qp_every"]:
             group = spans_of_sizes if experiment == SIZE else spans
             group[folder] = cell_of(**ESTIMATES_ALONE, every=entry["qp_every"])
-    # the runs of all stages; a job of the demo has all draws, or all sizes, of a data set
+    # the runs of all stages
     settings = {key: section[key] for key in ("tol", "max_iter", "folds", "memory_mb", "cache_mb")}
     settings["timing"] = config["timing"]
-    draw_levels, size_levels = ((4,), (2,)) if config["job"] == "dataset" else ((), ())
     schema, by_qp = "WEIGHT_ROWS", "general_qp.run_general_qp"
     return Plan(
         [
             Run("models", "cells.run_models", schema, models, {**settings, **sample}),
-            Run("draws", "cells.run_models", schema, draws, settings, "draws", levels=draw_levels),
+            Run("draws", "cells.run_models", schema, draws, settings, "draws"),
             Run("spans", by_qp, schema, spans, settings, "spans"),
-            Run("spans_of_sizes", by_qp, schema, spans_of_sizes, settings, "spans", levels=size_levels),
+            Run("spans_of_sizes", by_qp, schema, spans_of_sizes, settings, "spans"),
         ],
         [*(name for named in datasets.values() for name in named), *sizes],
         facts={
