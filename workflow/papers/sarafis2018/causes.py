@@ -7,7 +7,7 @@ from functools import partial
 import pandas as pd
 
 from lib.exhibits import Context
-from lib.tables import measured
+from lib.tables import at_minimum, measured
 from papers.sarafis2018.exhibits import table2, table3, table4, table5
 from papers.sarafis2018.exhibits.models import models
 from papers.sarafis2018.plan import plan
@@ -42,20 +42,16 @@ def draws(rows):
     return both.to_dict("records")
 
 
-def _run(config, registry, datasets, **settings):
-    """Return the run of a variant: fits and bounds of all models of some data sets, without LIBSVM and
-    leave-one-out. `settings` are those of the cells."""
+def _run(config, registry, datasets, function="cells.run_models", **settings):
+    """Return the run of a variant: all models of some data sets, by a function; without LIBSVM and
+    leave-one-out by that of the cells. `settings` are those of the cells."""
     laid = deepcopy(config)
     for experiment in ("class_weights", "instance_weights"):
         for entry in laid["sarafis2018"][experiment]["datasets"]:
             entry |= {"jobs": 1, "loo_every": 0, "libsvm_every": 0, **settings}
     run = plan(laid, registry).runs[0]
-    return replace(run, cells={n: c for n, c in run.cells.items() if c.dataset in datasets})
-
-
-def _plan_reading(config, registry, function, datasets, **settings):
-    """Return a variant's run by another function than that of the cells."""
-    return replace(_run(config, registry, datasets, **settings), function=function)
+    cells = {n: c for n, c in run.cells.items() if c.dataset in datasets}
+    return replace(run, function=function, cells=cells)
 
 
 def times_by_qp(rows):
@@ -65,6 +61,15 @@ def times_by_qp(rows):
         mean = models(group, "cpu_s")[["span_rule_qp", "kfold_libsvm"]].dropna().mean()
         row_key = {"exhibit": "table6", "dataset": dataset, "setting": "", "method": "span_rule"}
         yield measured(row_key, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
+
+
+def selection_by_libsvm(rows):
+    """Yield Table 2's test errors of the span rule's choice, from LIBSVM's own fits."""
+    for dataset, group in rows.groupby("dataset", sort=False):
+        values = models(group, "estimate")
+        error = at_minimum(values[["span_rule"]], values["test"]).max()["span_rule"]
+        row_key = {"exhibit": "table2", "dataset": dataset, "setting": "class_weights", "method": "span_rule"}
+        yield measured(row_key, "test_error", error, "fraction")
 
 
 def bound_for_xi_alpha(rows):
@@ -90,18 +95,31 @@ def features_of_all_rows(rows, features, dataset):
 plan_scale_over_all = partial(_run, datasets=["parkinson"], scale="all")
 plan_balanced_draw = partial(_run, datasets=["bank-marketing"], balanced=True)
 plan_radius_of_data = partial(
-    _plan_reading,
+    _run,
     function="readings.run_radius",
     datasets=["mushrooms", "waveform", "skin-nonskin", "splice-libsvm", "image"],
 )
+
+
+def plan_fits_of_libsvm(config, registry):
+    """Return the run of LIBSVM's fits near the least estimates of ours: log2 of C of each class."""
+    boxes = {
+        "mnist-2v9": {"C_positive": [7, 10], "C_negative": [5, 7.5]},
+        "mnist-1v7": {"C_positive": [3.5, 7], "C_negative": [4.5, 7]},
+    }
+    run = _run(config, registry, boxes, function="readings.run_libsvm_spans")
+    cells = {n: replace(c, settings={**c.settings, "box": boxes[c.dataset]}) for n, c in run.cells.items()}
+    return replace(run, cells=cells)
+
+
 plan_spans_by_qp = partial(
-    _plan_reading,
+    _run,
     function="readings.run_qp",
     datasets=SMALL,
     every=8,
 )
 plan_spans_by_general_qp = partial(
-    _plan_reading,
+    _run,
     function="general_qp.run_general_qp",
     datasets=SMALL,
     every=8,

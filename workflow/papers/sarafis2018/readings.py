@@ -4,11 +4,13 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, stratified_folds
+from sklearn.svm import SVC
+from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, span_rule, stratified_folds
 from svmselect.bounds import span_by_qp
 
 from data.dataset import Dataset
-from lib.cell import Cell, Method, error_count, estimate_of_fit
+from lib.cell import Cell, Method, error_count, estimate_columns, estimate_of_fit, taken
+from lib.rows import OK
 from lib.timing import timed
 from papers.sarafis2018.cells import FOLDS_SEED, fold_columns, libsvm_folds, training_part
 from papers.sarafis2018.grid import stripes, weights
@@ -67,6 +69,44 @@ def run_qp(job, m, part, settings):
         Method("kfold_libsvm", libsvm, fold_columns, {"fold": "cv"}),
     ]
     return rows_of(cell, q, settings, methods)
+
+
+def run_libsvm_spans(job, m, part, settings):
+    """Compute test errors and span rule of LIBSVM's own fits, of the models whose ``C_positive`` and
+    ``C_negative`` lie within the limits ``box``. Two rows per model.
+
+    Parameters
+    ----------
+    job, m, part, settings
+        See `papers.sarafis2018.cells.run_models`; also ``box``, the least and the largest log2 of each.
+    """
+    cell, _ = cell_of(job, m, settings)
+    gram, y, test = cell.gram, cell.y, cell.part
+    models = [
+        {name: model[name] for name in settings.box}
+        for stripe in stripes(job.identity["experiment"], settings.axes)
+        for model in stripe
+        if all(low <= np.log2(model[name]) <= high for name, (low, high) in settings.box.items())
+    ]
+
+    def run(C_positive, C_negative):
+        C = weights({"C_positive": C_positive, "C_negative": C_negative}, y, None)
+        svc = SVC(C=1.0, gamma=gram.kernel.gamma, tol=settings.tol, cache_size=settings.cache_mb)
+        with timed("shared") as clock:
+            svc.fit(test.X, y, sample_weight=C)
+        alpha = np.zeros(m)
+        alpha[svc.support_] = np.abs(svc.dual_coef_[0])
+        # no step is taken from alphas that are optimal to this gap
+        fit = solve_csvc(gram, y, C, tol=1.0, start=alpha)
+        columns = {**cell.columns, "C_positive": C_positive, "C_negative": C_negative, "status": OK}
+        taken_of_fit = taken(fit, "n_sv", "n_inbound", "kkt_gap", "n_iter")
+        wrong = error_count(svc.predict(test.X_test) != test.y_test)
+        return [
+            {**columns, "method": "test", **taken_of_fit, **wrong, "cpu_s": clock.cpu_s},
+            {**columns, "method": "span_rule", **estimate_columns(span_rule(gram, y, fit))},
+        ]
+
+    return job.batches(models, lambda model: run(**model))
 
 
 def fit_with_spans(job, cell, settings, squared_span):
