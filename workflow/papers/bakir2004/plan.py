@@ -16,85 +16,85 @@ DECISIONS_MB = 2048
 
 def plan(config, registry):
     section = config["bakir2004"]
-    figure3, figure4, growth, sets = (
-        section["figure3"],
-        section["figure4"],
-        section["growth"],
-        section["table1"]["sets"],
-    )
-    check_datasets(
-        {
-            "bakir2004.figure4.dataset": [figure4["dataset"]],
-            "bakir2004.table1.sets": [entry["dataset"] for entry in sets],
-            "bakir2004.growth.dataset": [growth["dataset"]],
-        },
-        registry,
-    )
-
-    # the plan itself, in the order of the exhibits
-    noisy, growing = figure4["dataset"], growth["dataset"]
+    noisy, growing = section["figure4"]["dataset"], section["growth"]["dataset"]
+    sets = section["table1"]["sets"]
+    datasets = {
+        "bakir2004.figure4.dataset": [noisy],
+        "bakir2004.table1.sets": [entry["dataset"] for entry in sets],
+        "bakir2004.growth.dataset": [growing],
+    }
+    check_datasets(datasets, registry)
     return Plan(
         [
-            _run(
-                config,
-                "figure1",
-                {"": (None, {}, {}, 0, 30)},
-                "squares",
-                **section["figure1"],
-                tol=section["tol"],
-            ),
-            # a linear kernel, subsets that are parts, nothing of section 4.3
-            _run(
-                config,
-                "figure3",
-                _cells_of_draws(config, figure3, "", None, max(figure3["sizes"]), 60),
-                "gaussians",
-                **{key: figure3[key] for key in ("sizes", "deviations", "test_rows")},
-                setup=_setup(section, figure3, None, adjust=False),
-            ),
-            # subsets that are parts, nothing of section 4.3
-            _run(
-                config,
-                "figure4",
-                _cells_of_draws(config, figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
-                **{key: figure4[key] for key in ("noise", "scale", "train_rows")},
-                nu={"values": grid(figure4["nu"]), "final_values": grid(figure4["final_nu"])},
-                setup=_setup(section, figure4, figure4["gamma"], adjust=False),
-            ),
-            _run(
-                config,
-                "table1",
-                {below: cell for entry in sets for below, cell in _table1_cells(section, entry).items()},
-            ),
-            # without section 4.3, and with each C
-            _run(
-                config,
-                "sensitivity",
-                {
-                    below: cell
-                    for entry in sets
-                    if entry.get("sensitivity")
-                    for below, cell in _table1_cells(section, {**entry, **ALL_IN_ONE}).items()
-                },
-                stage="sensitivity",
-            ),
-            # one C, subsets of the size of a part, drawn as in Table 1
-            _run(
-                config,
-                "growth",
-                {f"/{growing}": (growing, {}, {}, max(growth["methods"].values()), 360)},
-                # Table 1 extrapolates from it what an SVM would take that is not run
-                beyond=all("svm" in entry["methods"] for entry in sets if entry["dataset"] == growing),
-                **{key: growth[key] for key in ("sizes", "test_rows", "scale", "methods")},
-                setup=_setup(section, growth, growth["gamma"], adjust=True),
-            ),
+            *_runs_of_figures(config, section, registry),
+            *_runs_of_table1(config, section, sets),
+            _growth_run(config, section, sets),
         ],
-        [noisy, *(entry["dataset"] for entry in sets), growing],
-        facts={
-            "figure4_data": dataset_in_words(noisy),
-            "growth_data": dataset_in_words(growing),
-        },
+        [name for names in datasets.values() for name in names],
+        facts={"figure4_data": dataset_in_words(noisy), "growth_data": dataset_in_words(growing)},
         without=[] if any(entry.get("sensitivity") for entry in sets) else ["sensitivity"],
+    )
+
+
+def _runs_of_figures(config, section, registry):
+    """Return the runs of Figures 1, 3 and 4, whose subsets are parts, with nothing of section 4.3."""
+    figure3, figure4 = section["figure3"], section["figure4"]
+    noisy = figure4["dataset"]
+    return [
+        _run(
+            config,
+            "figure1",
+            {"": (None, {}, {}, 0, 30)},
+            "squares",
+            **section["figure1"],
+            tol=section["tol"],
+        ),
+        # a linear kernel
+        _run(
+            config,
+            "figure3",
+            _cells_of_draws(config, figure3, "", None, max(figure3["sizes"]), 60),
+            "gaussians",
+            **{key: figure3[key] for key in ("sizes", "deviations", "test_rows")},
+            setup=_setup(section, figure3, None, adjust=False),
+        ),
+        _run(
+            config,
+            "figure4",
+            _cells_of_draws(config, figure4, f"/{noisy}", noisy, registry[noisy].rows, 180),
+            **{key: figure4[key] for key in ("noise", "scale", "train_rows")},
+            nu={"values": grid(figure4["nu"]), "final_values": grid(figure4["final_nu"])},
+            setup=_setup(section, figure4, figure4["gamma"], adjust=False),
+        ),
+    ]
+
+
+def _runs_of_table1(config, section, sets):
+    """Return the run of Table 1, and that without section 4.3 and with each C."""
+    table1, sensitivity = {}, {}
+    for entry in sets:
+        table1 |= _table1_cells(section, entry)
+        if entry.get("sensitivity"):
+            sensitivity |= _table1_cells(section, {**entry, **ALL_IN_ONE})
+    return [
+        _run(config, "table1", table1),
+        _run(config, "sensitivity", sensitivity, stage="sensitivity"),
+    ]
+
+
+def _growth_run(config, section, sets):
+    """Return the run of training times by training rows: one C, and subsets of the size of a part, drawn as
+    in Table 1."""
+    growth = section["growth"]
+    cells = {f"/{growth['dataset']}": (growth["dataset"], {}, {}, max(growth["methods"].values()), 360)}
+    return _run(
+        config,
+        "growth",
+        cells,
+        # Table 1 extrapolates from it what an SVM would take that is not run
+        beyond=all("svm" in entry["methods"] for entry in sets if entry["dataset"] == growth["dataset"]),
+        **{key: growth[key] for key in ("sizes", "test_rows", "scale", "methods")},
+        setup=_setup(section, growth, growth["gamma"], adjust=True),
     )
 
 
