@@ -96,6 +96,31 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
     assert frame[frame["method"] == "span_rule_lazy"]["kernel_values"].gt(0).all()
 
 
+def test_spans_of_the_fits_of_libsvm(data, job_of):
+    """Its fits to 1e-6 have the spans and errors of the library's, of the models in the box alone."""
+    job = job_of(data, paper="sarafis2018", experiment=CLASS_WEIGHTS)
+    box = {"C_positive": [0, 4], "C_negative": [-4, 0]}
+    settings = SimpleNamespace(**{**SETTINGS, "tol": 1e-6, "axes": AXES, "every": 1, "jobs": 1, "box": box})
+    frame = pd.DataFrame(job.rows(readings.run_libsvm_spans, m=50, part=1, settings=settings))
+    models = frame[["C_positive", "C_negative"]].drop_duplicates()
+    within = [2.0**value for value in AXES["log2_C"] if 0 <= value <= 4]
+    assert set(models["C_positive"]) == set(within) and models["C_negative"].max() == 1
+    part, _ = cells.training_part(Dataset.load(data), 1, 50)
+    gram = Gram(part.X, RBF(1 / 3))
+    for _, row in frame.iterrows():
+        C = np.where(part.y > 0, row["C_positive"], row["C_negative"])
+        fit = solve_csvc(gram, part.y, C, tol=1e-8)
+        if row["method"] == "span_rule":
+            assert row["errors"] == span_rule(gram, part.y, fit).errors.sum()
+            continue
+        wrong = (decision_function(gram, part.y, fit, part.X_test) >= 0) != (part.y_test > 0)
+        assert (row["n_sv"], row["errors"]) == (fit.n_sv, wrong.sum()) and row["kkt_gap"] < 1e-5
+    (chosen,) = causes.selection_by_libsvm(frame.assign(dataset="d", A=np.nan, B=np.nan, C=np.nan))
+    by_rule = frame.pivot(index=["C_positive", "C_negative"], columns="method", values="estimate")
+    least = by_rule["span_rule"] == by_rule["span_rule"].min()
+    assert chosen["value"] == by_rule.loc[least, "test"].max()
+
+
 def test_readings_are_those_of_the_library(data, job_of):
     """Spans by a QP each have a time, and the bounds have the radius that is said."""
     job = job_of(data, paper="sarafis2018", experiment=CLASS_WEIGHTS)

@@ -129,6 +129,18 @@ def _column(dataset, name):
     return dataset.extra[name]
 
 
+def cell_of(job, m, settings):
+    """Return the first m training rows with their matrix, and the importance of the points, if there are
+    scores; see `run_models`."""
+    values = {"realisation": 1, "features": None, "score": None, **vars(settings)}
+    protocol = {name: values[name] for name in ("score", "scale", "balanced") if name in values}
+    rows, q = training_part(Dataset.load(job.data), values["realisation"], m, **protocol)
+    cell = Cell(job, rows, settings.memory_mb)
+    cell.set_kernel(1 / (values["features"] or rows.X.shape[1]))
+    job.identity["tol"] = settings.tol
+    return cell, q
+
+
 def run_models(job, m, part, settings):
     """Run every method on the models of one part of a grid, on the first m training rows. One row per model
     and method.
@@ -141,14 +153,7 @@ def run_models(job, m, part, settings):
     1/d``, that of the data set; ``score``, ``scale`` and ``balanced``, see `training_part`; ``libsvm_folds``,
     how many folds LIBSVM is run on, drawn for each model with its places on the axes as seed.
     """
-    protocol_settings = {"realisation": 1, "features": None, "score": None, **vars(settings)}
-    protocol = {
-        name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
-    }
-    rows, q = training_part(Dataset.load(job.data), protocol_settings["realisation"], m, **protocol)
-    cell = Cell(job, rows, settings.memory_mb)
-    cell.set_kernel(1 / (protocol_settings["features"] or rows.X.shape[1]))
-    job.identity["tol"] = settings.tol
+    cell, q = cell_of(job, m, settings)
     job_stripes = stripes(job.identity["experiment"], settings.axes, settings.every)[
         part - 1 :: settings.jobs
     ]

@@ -7,8 +7,8 @@ import piqp
 from svmselect import solve_csvc, stratified_folds
 
 from lib.cell import Method
-from papers.sarafis2018.cells import FOLDS_SEED, fold_columns, libsvm_folds
-from papers.sarafis2018.readings import cell_of, fit_with_spans, rows_of
+from papers.sarafis2018.cells import FOLDS_SEED, cell_of, fold_columns, libsvm_folds
+from papers.sarafis2018.readings import fit_with_spans, rows_of
 
 REPEATS = 25  # calls of scikit-learn whose own cost is taken
 FAR = 1e3  # bounds of the coefficients, which restrict nothing and which an interior-point method pays for

@@ -8,11 +8,10 @@ from sklearn.svm import SVC
 from svmselect import Gram, smallest_enclosing_sphere, solve_csvc, span_bound, span_rule, stratified_folds
 from svmselect.bounds import span_by_qp
 
-from data.dataset import Dataset
-from lib.cell import Cell, Method, error_count, estimate_columns, estimate_of_fit, taken
+from lib.cell import Method, error_count, estimate_columns, estimate_of_fit, taken
 from lib.rows import OK
 from lib.timing import timed
-from papers.sarafis2018.cells import FOLDS_SEED, fold_columns, libsvm_folds, training_part
+from papers.sarafis2018.cells import FOLDS_SEED, cell_of, fold_columns, libsvm_folds
 from papers.sarafis2018.grid import stripes, weights
 
 SAMPLED = 20  # support vectors of each model whose QPs are solved; they stand for all others
@@ -139,19 +138,6 @@ def fit_with_spans(job, cell, settings, squared_span):
         return {"cpu_s": cpu_s, "bound": float(np.mean(spans)) if spans else 0.0}
 
     return fit_with_sample
-
-
-def cell_of(job, m, settings):
-    """Return the training rows with their matrix, and the scores."""
-    protocol_settings = {"realisation": 1, "features": None, "score": None, **vars(settings)}
-    protocol = {
-        name: protocol_settings[name] for name in ("score", "scale", "balanced") if name in protocol_settings
-    }
-    rows, q = training_part(Dataset.load(job.data), protocol_settings["realisation"], m, **protocol)
-    cell = Cell(job, rows, settings.memory_mb)
-    cell.set_kernel(1 / (protocol_settings["features"] or rows.X.shape[1]))
-    job.identity["tol"] = settings.tol
-    return cell, q
 
 
 def rows_of(cell, q, settings, methods):

@@ -21,21 +21,28 @@ def zero(change):
     return change.feasible(change.without_leaving(), change.enters)
 
 
-def positive(change):
-    """Seed by SIR that hands alphas only to points of a kernel value above 0, else to nobody."""
+def positive(change, moved):
+    """Seed by SIR that hands an alpha only to a point whose kernel value with it is above 0 in the matrix'
+    precision, else to nobody. Some points are then `moved` by one amount until the equality constraint
+    holds."""
     theta = change.without_leaving()
     free = np.ones(change.enters.size, dtype=bool)
     for p in change.giving:
         similarity = change.gram.submatrix(change.enters, [p])[:, 0]
         same = free & (change.y[change.enters] == change.y[p]) & (similarity > 0)
         if same.any():
-            t = np.where(same, similarity, -1.0).argmax()
+            t = np.where(same, similarity, -1).argmax()
             free[t] = False
             theta[change.enters[t]] = change.theta[p]
-    return change.feasible(theta, change.enters)
+    return change.feasible(theta, moved)
 
 
-ADDED_SEEDS = {"sir_positive": positive, "zero": zero}
+def positive_on_entering(change):
+    """Seed by `positive`; the points that enter are moved."""
+    return positive(change, change.enters)
+
+
+ADDED_SEEDS = {"sir_positive": positive_on_entering, "zero": zero}
 
 
 def run_variants(job, k, model, seedings, settings):
