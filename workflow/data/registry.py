@@ -14,6 +14,7 @@ from data.bundled import BUNDLED
 from data.formats import FORMATS
 from data.splits import SplitRecipe
 from data.synthetic import GENERATORS
+from data.yaml_file import read_yaml
 
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MOST_BYTES = 2**28  # limit for a file whose size the registry does not state
@@ -157,7 +158,7 @@ def load_registry(path: str | Path) -> Registry:
     """
     path = Path(path)
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path)
     except OSError as error:
         raise ValueError(f"the registry {path} cannot be read: {error.strerror or error}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -10,6 +10,8 @@ from jsonschema.exceptions import best_match
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
+from data.yaml_file import read_yaml
+
 WORKFLOW = Path(__file__).resolve().parents[1]
 SCHEMA = WORKFLOW / "schemas/config.schema.yaml"  # of the keys that all papers share
 # Mistakes about which the library's message says less than the schema's description.
@@ -26,7 +28,7 @@ def complete_config(config, schemas):
         Name of each paper that there is -> path of the schema of its section, or None. The sections of the
         papers that run must be there.
     """
-    general = yaml.safe_load(SCHEMA.read_text())["properties"]
+    general = read_yaml(SCHEMA)["properties"]
     if unknown := [key for key in config if key not in (*general, *schemas)]:
         raise ValueError(_unknown_keys(unknown, [*general, *schemas], "configuration", "top level"))
     check_config(config, SCHEMA)

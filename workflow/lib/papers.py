@@ -10,8 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
-import yaml
-
+from data.yaml_file import read_yaml
 from lib.causes import check_frozen, runs_of
 from lib.claims import declared_claims, limits
 from lib.config import WORKFLOW, check_config
@@ -268,10 +267,10 @@ def _load(path):
     for name in ("plan.py", "config.schema.yaml"):
         if not path.with_name(name).exists():
             raise ValueError(f"The paper {key} lacks the file {path.with_name(name)}.")
-    declared = yaml.safe_load(path.read_text())
+    declared = read_yaml(path)
     check_config(declared, WORKFLOW / "schemas/paper.schema.yaml", f"declaration {key}/paper.yaml")
     causes_file, printed = path.with_name("causes.yaml"), path.with_name("printed.yaml")
-    causes = yaml.safe_load(causes_file.read_text()) if causes_file.exists() else {}
+    causes = read_yaml(causes_file) if causes_file.exists() else {}
     check_config(causes, WORKFLOW / "schemas/causes.schema.yaml", f"file {key}/causes.yaml")
     claims = {}
     if path.with_name("claims.py").exists():
@@ -286,6 +285,6 @@ def _load(path):
             f"{path.with_name('printed.csv')} and printed.yaml need each other; one is not there."
         )
     if printed.exists():
-        claims["figures"] = yaml.safe_load(printed.read_text())
+        claims["figures"] = read_yaml(printed)
         check_config(claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml")
     return Paper(key, declared["name"], declared.get("year"), load_exhibits(key), claims, causes)

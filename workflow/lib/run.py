@@ -10,10 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import yaml
 from snakemake.utils import update_config
 
 from data.registry import load_registry
+from data.yaml_file import read_yaml
 from lib.claims import check_claims
 from lib.config import check_cache, check_writable, complete_config, project_file
 from lib.environment import cache_folder, library_id
@@ -43,9 +43,9 @@ def planned(*files):
     """Return the papers of a configuration with their plans, the registry of data sets, and the
     configuration. The configuration is that of the demo, over which the given YAML files are laid one after
     the other."""
-    config = yaml.safe_load((PROJECT / "config/config.yaml").read_text())
+    config = read_yaml(PROJECT / "config/config.yaml")
     for file in files:
-        update_config(config, yaml.safe_load(Path(file).read_text()))
+        update_config(config, read_yaml(file))
     papers = load_papers()
     complete_config(config, {name: paper.schema for name, paper in papers.items()})
     registry = load_registry(project_file(config["registry"], PROJECT))

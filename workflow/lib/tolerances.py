@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
+from data.yaml_file import read_yaml
 from lib.tables import TIDY_COLUMNS
 
 KINDS = SETTING, RESULT, ANCHOR = ("setting", "result", "anchor")
@@ -168,7 +168,7 @@ def declared(path):
     the registry's names of data sets; ``settings`` has the setting of exhibits that print none;
     ``extrapolated`` has the figures that the paper extrapolated itself (exhibit, data set, setting and
     method); ``stand_ins`` has data sets of the same distribution, see `lib.scorecard.figures`."""
-    declaration = yaml.safe_load(Path(path).with_name("paper.yaml").read_text()).get("published", {})
+    declaration = read_yaml(Path(path).with_name("paper.yaml")).get("published", {})
     extrapolated = {tuple(figure) for figure in declaration.get("extrapolated", [])}
     return {"datasets": {}, "settings": {}, "stand_ins": {}, **declaration, "extrapolated": extrapolated}
 

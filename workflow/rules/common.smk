@@ -4,7 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version, update_config
 
@@ -14,6 +13,7 @@ min_version("9.20")
 WORKFLOW = Path(os.path.normpath(workflow.current_basedir.get_path_or_uri(secret_free=False))).parent
 sys.path.insert(0, str(WORKFLOW))
 
+from data.yaml_file import read_yaml
 from lib.config import project_file
 from lib.environment import set_job_environment
 from lib.papers import from_here, output_name
@@ -22,7 +22,7 @@ set_job_environment(WORKFLOW)
 
 # Where another workflow uses this one as a module, its configuration takes the place of the file that the Snakefile names. It is
 # laid over the demo's here, as a file on the command line is.
-settings = yaml.safe_load((WORKFLOW.parent / "config/config.yaml").read_text())
+settings = read_yaml(WORKFLOW.parent / "config/config.yaml")
 update_config(settings, config)
 config.update(settings)
 

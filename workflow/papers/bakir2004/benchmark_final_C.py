@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-import yaml
 from svmselect import RBF, cross_training
 from svmselect.editing import train
 from svmselect.errors import misclassified
@@ -25,6 +24,7 @@ from data.dataset import Dataset
 from data.fetch import fetch
 from data.prepare import prepare
 from data.registry import load_registry
+from data.yaml_file import read_yaml
 from papers.bakir2004.cells import ROWS_FLOAT32
 from papers.bakir2004.problem import dataset_problem
 
@@ -40,7 +40,7 @@ KEY = ["dataset", "train", "gamma", "realisation"]
 
 def table1(path=ROOT / "config/paper.yaml"):
     """Return the settings of the rows of Table 1 with at most 50,000 training rows, by name."""
-    bakir2004 = yaml.safe_load(path.read_text())["bakir2004"]
+    bakir2004 = read_yaml(path)["bakir2004"]
     return {
         f"{row['dataset']}-{row['train']}": {**row, "memory_mb": bakir2004["memory_mb"]}
         for row in bakir2004["table1"]["sets"]
