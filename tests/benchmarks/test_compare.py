@@ -88,6 +88,7 @@ def test_an_unfinished_or_outdated_row_is_measured_again():
     assert not compare.is_done(over, "1", 61)
 
 
+@pytest.mark.slow
 def test_a_fit_over_the_limit_is_said_to_be():
     task = {"problem": "ringnorm-400", "kernel": "linear", "C": 1e6, "tol": 1e-9, "peer": "scikit-learn"}
     task |= {"threads": 1, "memory_mb": 64, "limit_s": 0}

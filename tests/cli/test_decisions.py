@@ -17,6 +17,7 @@ from sklearn.metrics import (
     recall_score,
 )
 from sklearn.model_selection import StratifiedKFold, cross_val_score
+from slow import slow
 
 from svmselect.sklearn import SVC, LOOSearchCV, load_model
 
@@ -212,7 +213,7 @@ def test_the_best_of_many_is_called_optimistic(rows, run, searched, tmp_path):
     assert line in html.unescape((tmp_path / "page.html").read_text())
 
 
-@pytest.mark.parametrize("by", ["loo", "cv"])
+@pytest.mark.parametrize("by", [*slow("loo"), "cv"])
 def test_jobs_change_nothing_but_the_time(rows, run, by):
     words = ("select", "rows.csv", *GRID, "--by", by, "--outer", 3, "--json")
     one, two = (json.loads(run(*words, "--jobs", n)[1]) for n in (1, 2))

@@ -13,6 +13,8 @@ import sklearn
 from packaging.version import Version
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "scikit_learn.md"
+pytestmark = pytest.mark.slow
+
 MODULES = ("sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse")
 
 

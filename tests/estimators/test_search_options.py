@@ -21,6 +21,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
+from slow import slow
 
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
 from svmselect.sklearn.seeded_cv import FoldEvaluator
@@ -200,7 +201,7 @@ def test_class_weights_in_a_grid(search):
     assert len(set(np.round(ours.cv_results_["mean_test_score"], 6))) > 2
 
 
-@pytest.mark.parametrize("search", [SeededCV, LOOSearchCV])
+@pytest.mark.parametrize("search", [*slow(SeededCV), LOOSearchCV])
 def test_jobs_do_not_change_what_is_found(search):
     X, y = problem(3)
     grid = [{**GRID, "class_weight": [None, "balanced"]}, {"kernel": ["linear"], "C": [1.0, 0.1]}]

@@ -9,6 +9,7 @@ from lib import run
 from lib.rows import read_rows
 
 
+@pytest.mark.slow
 def test_a_cell_of_a_configuration_is_run(computed, franc, tmp_path):
     """Its data and the rows that it is given lie below the working directory."""
     config = computed.configuration(franc)

@@ -31,6 +31,7 @@ def test_the_committed_pages_are_those_of_the_committed_results(root):
     assert summary in texts[""] and summary in (root / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_number_follows_its_file(results):
     def page():
         return stories.pages(results, CONFIG)[0]["bakir2004"]
