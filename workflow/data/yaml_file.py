@@ -10,4 +10,4 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def read_yaml(path):
     """Return the content of a YAML file."""
-    return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=LOADER)
+    return LOADER(Path(path).read_text(encoding="utf-8")).get_single_data()
