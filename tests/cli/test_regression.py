@@ -139,6 +139,8 @@ def test_one_class_models_predict(run, table):
         (("cv", "--folds", "61"), "--folds must be from 2 to the 60 rows, got 61"),
         (("loo", "--epsilon", "-1"), "'-1' is not a number from 0"),
         (("loo", "--label", "word"), "line 2: a number to predict is wanted, got 'w'"),
+        (("train", "--standardise", "--save", "model", "--save-as", "libsvm"), "LIBSVM's model file cannot"),
+        (("select", "--impute", "--save", "model", "--save-as", "libsvm"), "LIBSVM's model file cannot"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(words, sentence, run, file):

@@ -9,6 +9,7 @@ from svmselect.cli.read import read
 from svmselect.sklearn.kernels import resolved_gamma
 
 __all__ = [
+    "common_options",
     "constant_class",
     "constant_remark",
     "described",
@@ -98,16 +99,20 @@ def labels_in_words(facts):
     return "classes " + ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
 
 
-def model_options(arguments):
-    """Return the options of a model as parameters of an SVC, but for C and gamma."""
+def common_options(arguments):
+    """Return the options that the models of all tasks have, as parameters of an estimator, but for gamma."""
     return {
         "kernel": arguments.kernel,
         "degree": arguments.degree,
         "coef0": arguments.coef0,
-        "class_weight": "balanced" if arguments.balanced else None,
         "tol": arguments.tol,
         "cache_size": arguments.memory,
     }
+
+
+def model_options(arguments):
+    """Return the options of a model as parameters of an SVC, but for C and gamma."""
+    return common_options(arguments) | {"class_weight": "balanced" if arguments.balanced else None}
 
 
 def described(model, X):

@@ -59,8 +59,8 @@ def write_page(arguments, facts, lines, numbers, sections, search=None):
     """Write the page of --report.
 
     `facts` are those of `load`, `lines` sentences on the model and how it was chosen, `numbers` names and
-    values of results, and `sections` HTML on the rows. `search` is a tuple: the search after its fit, its
-    models in the order of their errors, the name of their measure for people, and its key in each model.
+    values of results, and `sections` HTML on the rows. `search` is a tuple: the figure of all models, these
+    in the order of their errors, the name of their measure for people, and its key in each model.
     """
     # the file and the results
     parts = [
@@ -78,13 +78,12 @@ def write_page(arguments, facts, lines, numbers, sections, search=None):
         ]
     # all models of a search
     if search is not None:
-        fitted, models, measure, key = search
+        figure, models, measure, key = search
         alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
-        figure = _drawn(surface(fitted), "surface", alternative)
         names = [name for name in models[0] if name != key]
         shown = percent if key == "error" else float
         rows = [(*(m[name] for name in names), shown(m[key])) for m in models[:MOST_ROWS]]
-        parts += ["<h2>All models</h2>", figure]
+        parts += ["<h2>All models</h2>", _drawn(figure, "surface", alternative)]
         parts += ["<details><summary>The same as a table</summary>"]
         parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
     parts += sections

@@ -118,7 +118,7 @@ def select(arguments):
         condition = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{condition}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(predicted != y))))
-        about_all = (search, models, measure, key)
+        about_all = (surface(search), models, measure, key)
         write_page(arguments, facts, [best, *remarks], numbers, sections, about_all)
     lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
     lines += table([*about, ("time", f"{search.search_time_:.2f} s", "")])

@@ -9,11 +9,12 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from svmselect.cli.csv_table import is_number
-from svmselect.cli.data import described, heading, load
+from svmselect.cli.data import common_options, described, heading, load
 from svmselect.cli.output import show, table, warn
 from svmselect.cli.page import check_plotting, plot, surface, target_sections, write_page
 from svmselect.cli.select import encoded_apart, write_models
-from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV, save_model
+from svmselect.cli.train import check_encoding, save
+from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV
 from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.progress import progress_bar
 from svmselect.sklearn.scoring import Scoring
@@ -38,6 +39,7 @@ def _checked(arguments, data):
     for option in REFUSED:
         if getattr(arguments, option, None):
             raise ValueError(f"--{option} is not for --task regression")
+    check_encoding(arguments, data)
     z, name = data.labels, getattr(arguments, "scoring", None)
     if name is not None:
         try:
@@ -55,14 +57,7 @@ def _checked(arguments, data):
 
 def _regression(arguments, **parameters):
     """Return the SVR of the options."""
-    return SVR(
-        kernel=arguments.kernel,
-        degree=arguments.degree,
-        coef0=arguments.coef0,
-        tol=arguments.tol,
-        cache_size=arguments.memory,
-        **parameters,
-    )
+    return SVR(**common_options(arguments), **parameters)
 
 
 def _model(arguments):
@@ -196,7 +191,7 @@ def train_of_targets(arguments):
     begin = time.perf_counter()
     model = _model(arguments).fit(X, z)
     seconds = time.perf_counter() - begin
-    _save(model, data, arguments)
+    save(model, data, arguments)
     training = _errors(z, model.predict(X))
     parameters, line = described(model, X)
     result = {
@@ -214,14 +209,6 @@ def train_of_targets(arguments):
         ("time", f"{seconds:.2f} s"),
     ]
     show(result, arguments.json, heading(facts, line) + table(rows))
-
-
-def _save(model, data, arguments):
-    """Write the model where --save says."""
-    if arguments.save_as == "libsvm":
-        save_model(model, arguments.save, "libsvm", zero_based=data.encoding.zero_based)
-    else:
-        save_model(model, arguments.save, "json", data.encoding.as_dict())
 
 
 def select_of_targets(arguments):
@@ -266,7 +253,7 @@ def select_of_targets(arguments):
     if arguments.save or arguments.report:
         best.fit(X, z)
     if arguments.save:
-        _save(best, data, arguments)
+        save(best, data, arguments)
         result["model"] = arguments.save
         lines += table([("saved", arguments.save)])
     if arguments.output:
@@ -277,7 +264,7 @@ def select_of_targets(arguments):
     if arguments.report:
         predicted = best.loo_predictions_ if arguments.by == "loo" else _held_out(arguments, best, X, data)
         sections = target_sections(predicted, method, best, data)
-        write_page(arguments, facts, [sentence], numbers, sections, (search, models, measure, key))
+        write_page(arguments, facts, [sentence], numbers, sections, (surface(search), models, measure, key))
     show(result, arguments.json, [*lines, *table([("time", f"{search.search_time_:.2f} s")])])
 
 
