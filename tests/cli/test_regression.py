@@ -164,7 +164,7 @@ def test_a_label_that_is_no_class_is_a_number_to_predict(run, table, text, file)
     assert status == 2 and "that is no class label" in err
     status, out, _ = run("loo", table, "--epsilon", "0.1")
     assert status == 0 and "epsilon 0.1" in out
-    status, _, err = run("loo", table, "--epsilon", "0.1", "--task", "classification")
+    status, _, err = run("loo", table, "--epsilon", "0", "--task", "classification")
     assert status == 2 and "--epsilon is for --task regression" in err
     # the last column of a file without names may be a feature
     lines = table.read_text().splitlines()[1:]

@@ -38,7 +38,7 @@ from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.scoring import Scoring
 
-__all__ = ["encoded_apart", "select", "write_models"]
+__all__ = ["check_gamma", "encoded_apart", "select", "write_models"]
 
 
 def select(arguments):
@@ -48,8 +48,7 @@ def select(arguments):
     check_groups(arguments)
     check_options(arguments)
     check_plotting(arguments.plot, arguments.report)
-    if arguments.kernel == "linear" and arguments.gamma:
-        raise ValueError("--gamma is for kernels that have one, got --kernel linear")
+    check_gamma(arguments)
     X, data, facts = load(arguments)
     y = data.labels
     check_score("--scoring", arguments.scoring, y, arguments.positive)
@@ -123,6 +122,12 @@ def select(arguments):
     lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
     lines += table([*about, ("time", f"{search.search_time_:.2f} s", "")])
     show(result, arguments.json, lines)
+
+
+def check_gamma(arguments):
+    """Raise a ValueError, before the file is read, for values of gamma and a kernel without one."""
+    if arguments.kernel == "linear" and arguments.gamma:
+        raise ValueError("--gamma is for kernels that have one, got --kernel linear")
 
 
 def _searched(arguments, X, y, groups, verbose):

@@ -1,4 +1,4 @@
-"""The commands of regressions, with --task regression, and predictions of models without classes."""
+"""The commands of regressions, with --task regression, and the errors of their predictions."""
 
 import time
 from types import SimpleNamespace
@@ -14,31 +14,27 @@ from svmselect.cli.output import show, table, warn
 from svmselect.cli.page import check_plotting, plot, surface, target_sections, write_page
 from svmselect.cli.select import encoded_apart, write_models
 from svmselect.cli.train import check_encoding, save
-from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV
+from svmselect.sklearn import SVR, LOOSearchCV, SeededCV
 from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.progress import progress_bar
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.svr import LeftOutRegression
 
 __all__ = [
-    "cv_of_targets",
-    "loo_of_targets",
-    "predict_targets",
-    "select_of_targets",
-    "span_of_targets",
-    "train_of_targets",
+    "cv",
+    "errors_of_file",
+    "loo",
+    "select",
+    "span",
+    "train",
 ]
 
 ERROR = "neg_mean_absolute_error"  # what a selection goes by without --scoring
 SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
-REFUSED = ("balanced", "calibration", "threshold", "positive")
 
 
 def _checked(arguments, data):
-    """Raise a ValueError for an option or a score that is not for regressions; remark on odd units."""
-    for option in REFUSED:
-        if getattr(arguments, option, None):
-            raise ValueError(f"--{option} is not for --task regression")
+    """Raise a ValueError for a score or a file that is not for regressions; remark on odd units."""
     check_encoding(arguments, data)
     z, name = data.labels, getattr(arguments, "scoring", None)
     if name is not None:
@@ -85,7 +81,7 @@ def _error_facts(prefix, values):
     return {f"{prefix}_{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def loo_of_targets(arguments):
+def loo(arguments):
     """Run the command `loo` for a regression."""
     check_plotting(None, arguments.report)
     X, data, facts = load(arguments)
@@ -122,7 +118,7 @@ def loo_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def span_of_targets(arguments):
+def span(arguments):
     """Run the command `span` for a regression: the estimate of the left-out error from a single fit."""
     X, data, facts = load(arguments)
     z, model = _checked(arguments, data), _model(arguments)
@@ -147,7 +143,7 @@ def _folds(arguments, data, option="folds"):
     return list(splitter.split(np.zeros(m), groups=data.groups))
 
 
-def cv_of_targets(arguments):
+def cv(arguments):
     """Run the command `cv` for a regression."""
     X, data, facts = load(arguments)
     z, model, folds = _checked(arguments, data), _model(arguments), _folds(arguments, data)
@@ -184,7 +180,7 @@ def cv_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def train_of_targets(arguments):
+def train(arguments):
     """Run the command `train` for a regression."""
     X, data, facts = load(arguments)
     z = _checked(arguments, data)
@@ -211,7 +207,7 @@ def train_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def select_of_targets(arguments):
+def select(arguments):
     """Run the command `select` for a regression."""
     # 1) the search
     check_plotting(arguments.plot, arguments.report)
@@ -303,28 +299,16 @@ def _outer_predictions(arguments, data, folds):
     return predicted
 
 
-def predict_targets(arguments, model, rows):
-    """Return the predictions of a regression or a one-class model, facts, and a line on errors if any.
+def errors_of_file(predicted, labels):
+    """Return the errors of predictions, for JSON and as lines; none without a label that is a number.
 
-    Labels of the file that are no numbers count as missing.
+    `labels` are those of the file: words or numbers, or None.
     """
-    if arguments.probabilities:
-        raise ValueError(f"{arguments.model}: a {type(model).__name__} has no probabilities")
-    one_class = isinstance(model, OneClassSVM)
-    if arguments.decision_values and not one_class:
-        raise ValueError(f"{arguments.model}: a {type(model).__name__} has predictions, no decision values")
-    predicted = model.predict(rows.X)
-    beside = {"decision value": model.decision_function(rows.X)} if arguments.decision_values else {}
-    facts, lines = {}, []
-    if one_class:
-        n = int(np.count_nonzero(predicted < 0))
-        facts, lines = {"rejected": n}, [f"{n} of {predicted.size} rejected"]
-    elif rows.labels is not None:
-        words = [str(label) for label in rows.labels]
-        known = np.array([is_number(word) for word in words])
-        if known.any():
-            z = np.array([float(word) for word, is_known in zip(words, known, strict=True) if is_known])
-            values = _errors(z, predicted[known])
-            facts = {**_error_facts("test", values), "rows_with_label": int(known.sum())}
-            lines = [f"mean absolute error {values[0]:.6g}, r2 {values[2]:.6g} ({known.sum()} rows)"]
-    return predicted, beside, facts, lines
+    words = [] if labels is None else [str(label) for label in labels]
+    known = np.array([is_number(word) for word in words], dtype=bool)
+    if not known.any():
+        return {}, []
+    z = np.array([float(word) for word, is_known in zip(words, known, strict=True) if is_known])
+    values, n = _errors(z, predicted[known]), int(known.sum())
+    facts = {**_error_facts("test", values), "rows_with_label": n}
+    return facts, [f"mean absolute error {values[0]:.6g}, r2 {values[2]:.6g} ({n} rows)"]
