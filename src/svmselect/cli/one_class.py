@@ -12,7 +12,7 @@ from svmselect.cli.models import check_name
 from svmselect.cli.output import percent, show, table, text
 from svmselect.cli.page import check_plotting, one_class_sections, plot, rejection_rates, surface, write_page
 from svmselect.cli.read import MOST_CLASSES, label_names
-from svmselect.cli.select import check_gamma, write_models
+from svmselect.cli.select import check_gamma, grid_of, search_options, write_models
 from svmselect.cli.train import check_encoding, save
 from svmselect.sklearn import LOOSearchCV, OneClassSVM
 from svmselect.sklearn.candidates import default_grid
@@ -209,20 +209,10 @@ def _searched(arguments, X, y):
     """Return the search of the options, after its fit."""
     model = _model(arguments)
     grid = default_grid(model.kernel, X, "nu")
-    if arguments.nu or not arguments.scoring:
-        grid["nu"] = arguments.nu or [DEFAULT_NU]
-    if arguments.gamma:
-        grid["gamma"] = arguments.gamma
-    search = LOOSearchCV(
-        model,
-        grid,
-        scoring=arguments.scoring,
-        refit=False,
-        n_jobs=arguments.jobs,
-        error_score="raise",
-        verbose=not arguments.quiet and arguments.jobs == 1,
-    )
-    return search.fit(X, y)
+    if not arguments.scoring:
+        grid["nu"] = [DEFAULT_NU]
+    options = search_options(arguments, not arguments.quiet)
+    return LOOSearchCV(model, grid_of(arguments, grid), scoring=arguments.scoring, **options).fit(X, y)
 
 
 def _remarks(arguments, search, tied, consistent):

@@ -38,7 +38,7 @@ from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.scoring import Scoring
 
-__all__ = ["check_gamma", "encoded_apart", "select", "write_models"]
+__all__ = ["check_gamma", "encoded_apart", "grid_of", "search_options", "select", "write_models"]
 
 
 def select(arguments):
@@ -130,21 +130,28 @@ def check_gamma(arguments):
         raise ValueError("--gamma is for kernels that have one, got --kernel linear")
 
 
-def _searched(arguments, X, y, groups, verbose):
-    """Return the search of the options, after its fit."""
-    model = evaluated_model(arguments)
-    grid = default_grid(model.kernel, X)
-    if arguments.C:
-        grid["C"] = arguments.C
-    if arguments.gamma:
-        grid["gamma"] = arguments.gamma
-    options = {
-        "scoring": scorer_for(arguments.scoring, arguments.positive, y),
+def grid_of(arguments, defaults):
+    """Return the grid of the options, which has the default values of parameters without an option."""
+    given = {name: getattr(arguments, name) for name in ("C", "epsilon", "gamma", "nu")}
+    return defaults | {name: values for name, values in given.items() if values}
+
+
+def search_options(arguments, verbose):
+    """Return the parameters that the searches of all tasks have."""
+    return {
         "refit": False,
         "n_jobs": arguments.jobs,
         "error_score": "raise",
         "verbose": verbose and arguments.jobs == 1,  # several print lines where there is no terminal, too
     }
+
+
+def _searched(arguments, X, y, groups, verbose):
+    """Return the search of the options, after its fit."""
+    model = evaluated_model(arguments)
+    grid = grid_of(arguments, default_grid(model.kernel, X))
+    options = search_options(arguments, verbose)
+    options["scoring"] = scorer_for(arguments.scoring, arguments.positive, y)
     if arguments.by == "loo":
         search = LOOSearchCV(model, grid, **options)
     else:

@@ -12,7 +12,7 @@ from svmselect.cli.csv_table import is_number
 from svmselect.cli.data import common_options, described, heading, load
 from svmselect.cli.output import show, table, warn
 from svmselect.cli.page import check_plotting, plot, surface, target_sections, write_page
-from svmselect.cli.select import encoded_apart, write_models
+from svmselect.cli.select import encoded_apart, grid_of, search_options, write_models
 from svmselect.cli.train import check_encoding, save
 from svmselect.sklearn import SVR, LOOSearchCV, SeededCV
 from svmselect.sklearn.candidates import default_grid
@@ -267,15 +267,8 @@ def select(arguments):
 def _searched(arguments, X, z, folds, verbose):
     """Return the search of the options, after its fit; `folds` are for --by cv."""
     model = _regression(arguments)
-    grid = default_grid(model.kernel, X) | {"epsilon": arguments.epsilon or [0.1]}
-    grid |= {name: values for name in ("C", "gamma") if (values := getattr(arguments, name))}
-    options = {
-        "scoring": arguments.scoring or ERROR,
-        "refit": False,
-        "n_jobs": arguments.jobs,
-        "error_score": "raise",
-        "verbose": verbose and arguments.jobs == 1,
-    }
+    grid = grid_of(arguments, default_grid(model.kernel, X) | {"epsilon": [0.1]})
+    options = search_options(arguments, verbose) | {"scoring": arguments.scoring or ERROR}
     if arguments.by == "loo":
         return LOOSearchCV(model, grid, **options).fit(X, z)
     return SeededCV(model, grid, cv=folds, **options).fit(X, z)
