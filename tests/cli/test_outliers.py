@@ -179,6 +179,12 @@ def test_a_model_finds_its_columns_in_files_with_and_without_labels(run, plain, 
         assert run("train", path, *TASK, *options, "--save", "model")[0] == 0
         outs = [run("predict", "model", each)[1].splitlines()[:60] for each in (plain, labelled)]
         assert outs[0] == outs[1] and len(outs[0]) == 60
+    words = ["attack", "normal", ""] * 20
+    lines = [f"{a},{word},{b}" for (a, b), word in zip(X.tolist(), words, strict=True)]
+    some = file("\n".join(["a,state,b", *lines]), "some.csv")
+    assert run("train", labelled, *TASK, "--label", "state", "--save", "model")[0] == 0
+    last = run("predict", "model", some)[1].splitlines()[-1]
+    assert " of 20 of class attack; " in last and last.count("of class") == 2
     # by place: a third column is no label unless it is named
     bare = file("\n".join(f"{a},{b}" for a, b in X.tolist()), "bare.csv")
     wide = file("\n".join(f"{a},{b},1" for a, b in X.tolist()), "wide.csv")

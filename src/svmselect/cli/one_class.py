@@ -239,9 +239,9 @@ def _remarks(arguments, search, tied, consistent):
 def _rejected_by_class(rejected, labels):
     """Return the numbers of rejected rows and of all rows of each label.
 
-    It is empty without labels, and with one or very many different ones.
+    It is empty without labels, and with one or very many different ones. An empty text is no label.
     """
-    kinds = [] if labels is None else np.unique(labels).tolist()
+    kinds = [] if labels is None else [kind for kind in np.unique(labels).tolist() if kind]
     if not 2 <= len(kinds) <= MOST_CLASSES:
         return {}
     parts = {kind: rejected[labels == kind] for kind in kinds}
