@@ -264,18 +264,14 @@ def _residuals(predicted, z, epsilon, method):
 
 
 def _decision_values(values):
-    """Draw a histogram of decision values, those of rejected rows apart."""
-    figure = _new_figure(3)
-    ax = figure.subplots()
-    parts = {"accepted": values[values >= 0], "rejected": values[values < 0]}
-    labels = [f"{name} ({part.size})" for name, part in parts.items()]
-    *_, bars = ax.hist([*parts.values()], 40, stacked=True, color=["0.75", "tab:red"], label=labels)
-    for bar in bars[1]:
-        bar.set(hatch="////", edgecolor="white", linewidth=0)
-    ax.axvline(0, color="0.2", linewidth=1)
-    ax.set(xlabel="leave-one-out decision value of a row", ylabel="rows")
-    ax.legend(frameon=False)
-    return figure
+    """Draw a histogram of left-out decision values; those below 0 are of rejected rows."""
+    display = SearchDisplay("margins", "leave-one-out decision value of a row", values=values)
+    ax = display.plot(_new_figure(3).subplots()).ax_
+    rejected = np.count_nonzero(values < 0)
+    names = [f"accepted ({values.size - rejected})", f"rejected ({rejected})"]
+    for entry, name in zip(ax.get_legend().get_texts(), names, strict=True):
+        entry.set_text(name)
+    return display.figure_
 
 
 def rejection_rates(search):
