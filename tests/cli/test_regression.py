@@ -139,6 +139,8 @@ def test_one_class_models_predict(run, table):
         (("cv", "--folds", "61"), "--folds must be from 2 to the 60 rows, got 61"),
         (("loo", "--epsilon", "-1"), "'-1' is not a number from 0"),
         (("loo", "--label", "word"), "line 2: a number to predict is wanted, got 'w'"),
+        (("train", "--standardise", "--save", "model", "--save-as", "libsvm"), "LIBSVM's model file cannot"),
+        (("select", "--impute", "--save", "model", "--save-as", "libsvm"), "LIBSVM's model file cannot"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(words, sentence, run, file):
@@ -162,7 +164,7 @@ def test_a_label_that_is_no_class_is_a_number_to_predict(run, table, text, file)
     assert status == 2 and "that is no class label" in err
     status, out, _ = run("loo", table, "--epsilon", "0.1")
     assert status == 0 and "epsilon 0.1" in out
-    status, _, err = run("loo", table, "--epsilon", "0.1", "--task", "classification")
+    status, _, err = run("loo", table, "--epsilon", "0", "--task", "classification")
     assert status == 2 and "--epsilon is for --task regression" in err
     # the last column of a file without names may be a feature
     lines = table.read_text().splitlines()[1:]

@@ -116,7 +116,7 @@ def documented():
         dict.fromkeys(
             tuple("FILE" if re.fullmatch(r"\w+\.(csv|libsvm|parquet)", word) else word for word in words)
             for words in calls
-            if words[0] in OF_FILES and not FOR_CSV_ALONE & {*words}
+            if words[0] in OF_FILES and not (FOR_CSV_ALONE | {"one-class"}) & {*words}
         )
     )
 
@@ -169,9 +169,12 @@ EXAMPLES = {
     "--label": "target",
     "--ignore": "height",
     "--delimiter": ",",
-    "--C": "0.5,5",
+    "--C": "5",
     "--gamma": "0.1,1",
     "--epsilon": "0.1",
+    "--nu": "0.1",
+    "--folds": "2",
+    "--seed": "1",
     "--scoring": "roc_auc",
     "--categorical": "height",
     "--save": "model.json",
@@ -218,6 +221,8 @@ def test_every_option_of_the_help_works(command, kind, files, run):
         more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
         more += ("--by", "cv") if command == "select" and words[0] == "--groups" else ()
         more += ("--task", "regression") if words[0] == "--epsilon" else ()
+        if {"--nu", "one-class"} & {*words}:
+            more = ("--task", "one-class", *(("--label", "target") if kind == "header.csv" else ()))
         if words[0] == "--positive":
             more += ("--threshold" if command == "train" else "--scoring", "f1")
         assert run(command, files[kind], *words, *more, *NEEDED.get(command, ()))
@@ -298,11 +303,21 @@ def prices(folder):
         (frame if part else frame.assign(price=z[rows])).to_csv(folder / f"{part}prices.csv", index=False)
 
 
+def machines(folder):
+    """Rows of one class without a label, and rows some of which are labelled as outliers."""
+    frame = pd.DataFrame(X, columns=["age", "height", "weight"])
+    frame[:36].to_csv(folder / "machines.csv", index=False)
+    frame[44:].to_csv(folder / "new_machines.csv", index=False)
+    frame.assign(state=np.where(np.arange(48) % 6, "fine", "worn")).to_csv(
+        folder / "inspected.csv", index=False
+    )
+
+
 @pytest.mark.slow
 def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch):
     """In a shell, from each kind of file to a saved model, a page, predictions and their error."""
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    for write in (mixed, numbers, plain, grouped, columns, prices):
+    for write in (mixed, numbers, plain, grouped, columns, prices, machines):
         write(tmp_path)
     lines = [
         line
@@ -327,10 +342,13 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch)
         "more_rows.libsvm",
         "new_rows.libsvm",
         "new_prices.csv",
+        "new_machines.csv",
     }
     for line, out in predicted.items():
         if "prices" in line:
             assert len(out) == 4 and all(np.isfinite(float(row.split(",")[0])) for row in out)
+        elif "machines" in line:
+            assert len(out) == 5 and re.fullmatch(r"[0-4] of 4 rejected", out[-1])
         elif "more_" in line:
             assert len(out) == 9 and re.fullmatch(r"error .* % \([0-8] of 8 rows\)", out[-1])
         else:
@@ -338,5 +356,5 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch)
             assert len(out) == 4 and {row.split(",")[0] for row in out} <= classes
     regressions = [line for line in said if "--task regression" in line]
     assert re.search(r"Best of \d+ models by leave-one-out mean absolute error", said[regressions[0]][1])
-    selected = [line for line in said if line.startswith("svmselect select ") and line not in regressions]
+    selected = [line for line in said if line.startswith("svmselect select ") and "--task" not in line]
     assert all("Best of 64 models by" in said[line][1] for line in selected) and len(selected) >= 2

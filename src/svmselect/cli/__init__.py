@@ -6,50 +6,56 @@ import sys
 import warnings
 from importlib import import_module
 
-from svmselect.cli.arguments import parser
+from svmselect.cli.arguments import apply_task, parser
 from svmselect.cli.output import NumbersError, check_outputs, warn
 
 __all__ = ["COMMANDS", "exit_status", "main"]
 
 
-def _late(module, name, for_targets=None):
+# the module with the commands of a task, each a function of its name; None where each has its module
+MODULES = {"classification": None, "regression": "targets", "one-class": "one_class"}
+
+
+def _late(command, module):
     """Return a command whose module, which takes seconds to import, is imported when it runs.
 
-    `for_targets` is the function of `svmselect.cli.targets` that takes its place with --task regression, or
-    where the label can be nothing else.
+    `module` has the function of this name for classification.
     """
 
+    def run_task(arguments):
+        apply_task(arguments)
+        imported = import_module(f"svmselect.cli.{MODULES[arguments.task] or module}")
+        getattr(imported, command)(arguments)
+
     def run(arguments):
-        if for_targets is None:
-            return _function(module, name)(arguments)
         guessed = arguments.task is None
         if guessed:
             arguments.task = "classification" if arguments.epsilon is None else "regression"
-        if arguments.task == "classification":
-            try:
-                return _function(module, name)(arguments)
-            except NumbersError as error:
-                # standard input cannot be read again
-                if not guessed or arguments.strict or arguments.file == "-":
-                    raise
-                warn(f"{error.finding}: it is taken for a number to predict, as --task regression says")
-            arguments.task = "regression"
-        return _function("targets", for_targets)(arguments)
+        try:
+            return run_task(arguments)
+        except NumbersError as error:
+            # standard input cannot be read again
+            if not guessed or arguments.strict or arguments.file == "-":
+                raise
+            warn(f"{error.finding}: it is taken for a number to predict, as --task regression says")
+        arguments.task = "regression"
+        return run_task(arguments)
 
     return run
 
 
-def _function(module, name):
-    return getattr(import_module(f"svmselect.cli.{module}"), name)
+def _predict(arguments):
+    """Run the command `predict`, whose task is that of the model."""
+    import_module("svmselect.cli.predict").predict(arguments)
 
 
 COMMANDS = {
-    "loo": _late("loo", "loo", "loo_of_targets"),
-    "cv": _late("models", "cv", "cv_of_targets"),
-    "span": _late("models", "span", "span_of_targets"),
-    "select": _late("select", "select", "select_of_targets"),
-    "train": _late("train", "train", "train_of_targets"),
-    "predict": _late("predict", "predict"),
+    "loo": _late("loo", "loo"),
+    "cv": _late("cv", "models"),
+    "span": _late("span", "models"),
+    "select": _late("select", "select"),
+    "train": _late("train", "train"),
+    "predict": _predict,
 }
 
 

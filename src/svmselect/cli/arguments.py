@@ -8,13 +8,29 @@ import svmselect
 from svmselect.cli.csv_table import is_number
 from svmselect.cli.output import visible
 
-__all__ = ["MAX_BYTES", "Parser", "parser"]
+__all__ = ["MAX_BYTES", "Parser", "apply_task", "parser"]
 
 # These are the names in svmselect.sklearn.kernels, which is not imported here because that takes seconds.
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "laplacian", "chi2")
 # of a file, unpacked: its cells take several times as many, and more would not fit into most machines
 MAX_BYTES = 2**30
 MOST_MEMORY = 2**43  # in 2**20 bytes: addresses have 63 bits
+TASKS = ("classification", "regression", "one-class")
+# options of a single task, and those that a task does not have
+TASK_OF = {"epsilon": "regression", "nu": "one-class"}
+REFUSED = {
+    "classification": (),
+    "regression": ("balanced", "calibration", "threshold", "positive"),
+    "one-class": ("C", "by", "folds", "seed", "groups", "outer", "balanced", "calibration", "threshold"),
+}
+# defaults of options that not all tasks have, by command
+DEFAULTS = {
+    "loo": {"C": 1.0},
+    "cv": {"C": 1.0, "folds": 10, "seed": 0},
+    "span": {"C": 1.0},
+    "select": {"by": "cv", "folds": 3, "seed": 0},
+    "train": {"C": 1.0},
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -23,6 +39,19 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         """Print an error and exit."""
         super().error(visible(message))
+
+
+def apply_task(arguments):
+    """Set the defaults of the options that the task has; raise a ValueError for one that it does not have."""
+    given, task = vars(arguments), arguments.task
+    refused = [*REFUSED[task], *(option for option, only in TASK_OF.items() if only != task)]
+    for option in refused:
+        if given.get(option) is not None and given[option] is not False:
+            only = f"for --task {TASK_OF[option]}" if option in TASK_OF else f"not for --task {task}"
+            raise ValueError(f"--{option} is {only}")
+    for option, value in DEFAULTS[arguments.command].items():
+        if option not in refused and given[option] is None:
+            setattr(arguments, option, value)
 
 
 def parser(commands):
@@ -38,15 +67,16 @@ def parser(commands):
     parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     loo = _command(parts, commands, "loo", "exact leave-one-out error of one SVM")
-    _file_options(loo)
+    _file_options(loo, TASKS)
     _model_options(loo)
+    _nu_option(loo, _share, "NUMBER")
     _scoring_option(loo, "printed beside the error")
     _report_option(loo)
 
     cv = _command(parts, commands, "cv", "k-fold cross-validation error of one SVM")
     _file_options(cv)
     _model_options(cv)
-    _fold_options(cv, 10)
+    _fold_options(cv, DEFAULTS["cv"]["folds"])
     _scoring_option(cv, "printed beside the error, the mean over the folds")
 
     span = _command(
@@ -56,13 +86,13 @@ def parser(commands):
     _model_options(span)
 
     select = _command(parts, commands, "select", "choose C and gamma by cross-validation or leave-one-out")
-    _file_options(select)
+    _file_options(select, TASKS)
     _select_options(select)
     _report_option(select)
     _save_options(select)
     _decision_options(select)
     _common_model_options(select)
-    _fold_options(select, 3)
+    _fold_options(select, DEFAULTS["select"]["folds"])
     _scoring_option(
         select,
         "what to maximise in place of the accuracy (which --balanced weighs by class), of all left-out rows "
@@ -70,11 +100,12 @@ def parser(commands):
     )
 
     train = _command(parts, commands, "train", "train one SVM and save it")
-    _file_options(train)
+    _file_options(train, TASKS)
     _save_options(train, required=True)
     _decision_options(train)
     _positive_option(train)
     _model_options(train)
+    _nu_option(train, _share, "NUMBER")
 
     predict = _command(parts, commands, "predict", "predict the rows of a file by a saved SVM")
     predict.add_argument("model", metavar="MODEL", help="what --save has written, or svm-train of LIBSVM")
@@ -90,6 +121,7 @@ def _command(parts, commands, name, summary):
 
 def _select_options(part):
     _epsilon_option(part, _list_of(_not_negative), "LIST", "values of epsilon")
+    _nu_option(part, _list_of(_share), "LIST", ", or with --scoring 8 values from 0.01 on")
     part.add_argument(
         "--C",
         type=_list_of(_positive),
@@ -105,7 +137,6 @@ def _select_options(part):
     part.add_argument(
         "--by",
         choices=("loo", "cv"),
-        default="cv",
         help="what to minimise: the error of folds (cv, default) or the exact leave-one-out error (loo)",
     )
     part.add_argument(
@@ -131,11 +162,12 @@ def _select_options(part):
     )
 
 
-def _file_options(part):
+def _file_options(part, tasks=("classification", "regression")):
+    has_one_class = "one-class" in tasks
     group = _table_options(
         part,
         "name or number from 1 (-1: last) of the label's column (default the one named label, target "
-        "or class, else the last)",
+        "or class, else the last" + ("; of --task one-class none)" if has_one_class else ")"),
     )
     group.add_argument(
         "--ignore",
@@ -148,9 +180,10 @@ def _file_options(part):
     _encoding_options(group)
     part.add_argument(
         "--task",
-        choices=("classification", "regression"),
+        choices=tasks,
         help="whether the label is a class or a number to predict by an epsilon-SVR (default: a class, but a "
-        "number, with a remark, where nearly every row has another number or --epsilon is given)",
+        "number, with a remark, where nearly every row has another number or --epsilon is given)"
+        + ("; or one-class: the model tells rows like the file's from others" if has_one_class else ""),
     )
     part.add_argument("--json", action="store_true", help="JSON instead of a table")
     part.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -269,7 +302,8 @@ def _positive_option(part):
         "--positive",
         metavar="CLASS",
         help="the class that the score is of, where it is of one: average_precision, f1, jaccard, precision "
-        "or recall (default: the class called 1)",
+        "or recall (default: the class called 1); of --task one-class the label of rows to accept, all "
+        "others being of outliers",
     )
 
 
@@ -301,9 +335,18 @@ def _epsilon_option(part, kind, metavar, summary):
     )
 
 
+def _nu_option(part, kind, metavar, more=""):
+    part.add_argument(
+        "--nu",
+        type=kind,
+        metavar=metavar,
+        help=f"of --task one-class: training rejects at most this share of the rows (default 0.5{more})",
+    )
+
+
 def _model_options(part):
     _epsilon_option(part, _not_negative, "NUMBER", "in units of the label")
-    part.add_argument("--C", type=_positive, default=1.0, metavar="NUMBER", help="default 1")
+    part.add_argument("--C", type=_positive, metavar="NUMBER", help="default 1")
     part.add_argument(
         "--gamma",
         type=_gamma,
@@ -344,10 +387,8 @@ def _fold_options(part, default):
         metavar="COLUMN",
         help="of a CSV file: rows with the same value in it are held out together; neither feature nor label",
     )
-    part.add_argument(
-        "--folds", type=_count, default=default, metavar="K", help=f"of cross-validation (default {default})"
-    )
-    part.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
+    part.add_argument("--folds", type=_count, metavar="K", help=f"of cross-validation (default {default})")
+    part.add_argument("--seed", type=_seed, metavar="N", help="of the folds' shuffle (default 0)")
 
 
 def _positive(word):
@@ -361,6 +402,13 @@ def _not_negative(word):
     number = float(word) if is_number(word) else math.nan
     if not (math.isfinite(number) and number >= 0):
         raise argparse.ArgumentTypeError(f"{word!r} is not a number from 0")
+    return number
+
+
+def _share(word):
+    number = _positive(word)
+    if number > 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a share above 0, up to 1")
     return number
 
 

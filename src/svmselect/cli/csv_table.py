@@ -54,7 +54,8 @@ class Layout:
     places : tuple of int
         The columns of the features, counted from 0.
     label_name : str or None
-    label_place : int
+    label_place : int or None
+        None where the table has no label.
     width : int
         Columns in all.
     """
@@ -62,7 +63,7 @@ class Layout:
     names: tuple[str, ...] | None
     places: tuple[int, ...]
     label_name: str | None
-    label_place: int
+    label_place: int | None
     width: int
 
 
@@ -117,16 +118,27 @@ class Cells:
 
     @property
     def layout(self):
-        """The `Layout` of a table with labels."""
+        """The `Layout` of the table."""
         names = None if self.names is None else tuple(self.names[j] for j in self.features)
         if names is not None and ("" in names or any(self.names.count(name) > 1 for name in names)):
             names = None
-        label_name = None if self.names is None else self.names[self.label] or None
+        is_named = self.names is not None and self.label is not None
+        label_name = (self.names[self.label] or None) if is_named else None
         return Layout(names, tuple(self.features), label_name, self.label, len(self.rows[0]))
 
 
 def csv_columns(
-    path, text, label, ignore, header, delimiter, drop_missing, categorical=(), impute=False, groups=None
+    path,
+    text,
+    label,
+    ignore,
+    header,
+    delimiter,
+    drop_missing,
+    categorical=(),
+    impute=False,
+    groups=None,
+    labelled=True,
 ):
     """Return the columns of a table to train on.
 
@@ -138,6 +150,8 @@ def csv_columns(
         A CSV table; or the names and the cells of another one.
     label, ignore, header, delimiter, drop_missing, categorical, impute, groups
         See `svmselect.cli.read.read`.
+    labelled : bool
+        Whether a column is the label though `label` names none.
 
     Returns
     -------
@@ -155,23 +169,27 @@ def csv_columns(
     """
     # columns of the label, the groups and the features
     doubts = []
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts)
+    labelled = labelled or label is not None
+    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts, labelled=labelled)
     width = len(cells[0])
-    if width < 2:
+    if width < 2 and labelled:
         raise ValueError(f"{path}: found one column; a label and a feature are needed (is it --delimiter?)")
-    label_column = (
-        _column_of(path, label, names, width) if label is not None else _default_label(names, width)
-    )
+    if label is not None:
+        label_column = _column_of(path, label, names, width)
+    else:
+        label_column = _default_label(names, width) if labelled else None
     ignored = {_column_of(path, column, names, width) for column in ignore}
-    if label_column in ignored:
+    if labelled and label_column in ignored:
         raise ValueError(f"{path}: the label's column {_title(names, label_column)} cannot be ignored")
     group_column = None if groups is None else _column_of(path, groups, names, width)
     if group_column is not None and group_column in {label_column, *ignored}:
         role = "the label's" if group_column == label_column else "an ignored one"
         raise ValueError(f"{path}: the groups' column {_title(names, group_column)} is {role}")
-    apart = {label_column, group_column, *ignored}
+    apart = {label_column, group_column, *ignored} - {None}
     features = [j for j in range(width) if j not in apart]
-    if label is None and 0 in features:
+    if not labelled:
+        _doubt_features(names, features, doubts)
+    elif label is None and 0 in features:
         _doubt_label(names, cells, label_column, doubts)
     features = _without_index(names, cells, features, doubts)
     if not features:
@@ -187,7 +205,7 @@ def csv_columns(
         named = j in (label_column, group_column)
         return cell == "" if named else not impute and cell.lower() in MISSING
 
-    used = sorted([*features, label_column, *([] if group_column is None else [group_column])])
+    used = sorted([*features, *({label_column, group_column} - {None})])
     missing = np.array([any(is_missing(row[j], j) for j in used) for row in cells])
     if missing.any() and not drop_missing:
         n = missing.argmax()
@@ -229,7 +247,10 @@ def known_columns(path, text, layout, n_columns, categorical, label, header, del
     """
     doubts = []
     model_names = layout.names if layout is not None else None
-    names, cells, lines, delimiter = _parsed(path, text, delimiter, header, label, doubts, model_names)
+    labelled = label is not None or layout is None or layout.label_place is not None
+    names, cells, lines, delimiter = _parsed(
+        path, text, delimiter, header, label, doubts, model_names, labelled
+    )
     width = len(cells[0])
     label_column = None if label is None else _column_of(path, label, names, width)
     if names is not None and model_names is not None:
@@ -259,11 +280,12 @@ def _by_place(path, names, width, layout, n_columns, label):
     """Return the places of the features and of the label, or None, where column names do not tell them."""
     if layout is not None and width == layout.width:
         return list(layout.places), layout.label_place if label is None else label
-    if layout is not None and width == layout.width - 1 and label is None:
+    labelled = layout is None or layout.label_place is not None
+    if layout is not None and labelled and width == layout.width - 1 and label is None:
         return [j - (j > layout.label_place) for j in layout.places], None
     if width == n_columns and label is None:
         return list(range(width)), None
-    if width == n_columns + 1:
+    if width == n_columns + 1 and (labelled or label is not None):
         label = _default_label(names, width) if label is None else label
         return [j for j in range(width) if j != label], label
     raise ValueError(
@@ -272,7 +294,7 @@ def _by_place(path, names, width, layout, n_columns, label):
     )
 
 
-def _parsed(path, text, delimiter, header, label, doubts, model_names=None):
+def _parsed(path, text, delimiter, header, label, doubts, model_names=None, labelled=True):
     """Return the names or None, the cells, the line of each row, and the delimiter of a table."""
     if not isinstance(text, str):
         for option, value in (("--header", header), ("--delimiter", delimiter)):
@@ -281,7 +303,7 @@ def _parsed(path, text, delimiter, header, label, doubts, model_names=None):
         names, cells = text
         return names, cells, np.arange(1, len(cells) + 1), ","
     delimiter = delimiter or guessed_delimiter(text)
-    return *_cells_of(path, text, delimiter, header, label, doubts, model_names), delimiter
+    return *_cells_of(path, text, delimiter, header, label, doubts, model_names, labelled), delimiter
 
 
 def _split(line, delimiter):
@@ -316,7 +338,7 @@ def guessed_delimiter(text):
     return best if counts[best] else None
 
 
-def _cells_of(path, text, delimiter, header, label, doubts, model_names):
+def _cells_of(path, text, delimiter, header, label, doubts, model_names, labelled):
     """Return the names of the columns or None, the cells of each row, and the line that each row ends in."""
     file = io.StringIO(text, newline="")  # a line ends at CR or LF, and at no other character
     if delimiter is None:
@@ -339,8 +361,8 @@ def _cells_of(path, text, delimiter, header, label, doubts, model_names):
     for number, row in parsed:
         if len(row) != width:
             raise ValueError(f"{path}, line {number}: expected {width} columns, found {len(row)}")
-    names = None
-    if header or (header is None and _is_header([row for _, row in parsed], label, doubts, model_names)):
+    names, rows = None, [row for _, row in parsed]
+    if header or (header is None and _is_header(rows, label, doubts, model_names, labelled)):
         names = parsed[0][1]
         parsed = parsed[1:]
     if not parsed:
@@ -348,7 +370,7 @@ def _cells_of(path, text, delimiter, header, label, doubts, model_names):
     return names, [row for _, row in parsed], np.array([number for number, _ in parsed])
 
 
-def _is_header(rows, label, doubts, model_names):
+def _is_header(rows, label, doubts, model_names, labelled):
     """Return whether the first row names the columns.
 
     It surely does if it has names that are looked for, or if none of its cells is a number while others are.
@@ -377,7 +399,7 @@ def _is_header(rows, label, doubts, model_names):
     whole = all(re.fullmatch("[0-9]+", cell) for cell in numeric)
     is_place = label is not None and re.fullmatch("-?[1-9][0-9]*", label) and abs(int(label)) <= len(first)
     label = int(label) - (int(label) > 0) if is_place else _default_label(first, len(first))
-    alone = all(row[label] != first[label] for row in rest)
+    alone = not labelled or all(row[label] != first[label] for row in rest)
     above_numbers = [j for j in words if all(is_number(row[j]) or row[j].lower() in MISSING for row in rest)]
     if alone and whole and len({*numeric}) == len(numeric) and above_numbers:
         doubts.append(
@@ -387,12 +409,13 @@ def _is_header(rows, label, doubts, model_names):
         return True
     counts = [str(n) for n in range(len(numeric))], [str(n + 1) for n in range(len(numeric))]
     if alone and ((numeric == counts[0] and words) or (len(numeric) > 2 and numeric in counts)):
+        reason = f" and {first[label]!r} is no label of another row" if labelled else ""
         doubts.append(
-            f"the first line is taken for names of columns, since its numbers count from {numeric[0]} and "
-            f"{first[label]!r} is no label of another row; --header or --no-header settles it"
+            f"the first line is taken for names of columns, since its numbers count from {numeric[0]}"
+            f"{reason}; --header or --no-header settles it"
         )
         return True
-    if alone:
+    if alone and labelled:
         doubts.append(
             f"the first line is taken for a row of data, though its label {first[label]!r} is that of no "
             "other row, as the name of a column would be; --header or --no-header settles it"
@@ -458,6 +481,16 @@ def _doubt_label(names, cells, label, doubts):
             f"column {_title(names, label)} is taken for the label since it is the last one, and column "
             f"{_title(names, 0)} has {likeness}; --label settles it"
         )
+
+
+def _doubt_features(names, features, doubts):
+    """Add a doubt for each feature that is named like a label."""
+    doubts += [
+        f"column {names[j]!r} is taken for a feature, since no --label is given; --ignore {names[j]} leaves "
+        "it out"
+        for j in features
+        if names is not None and names[j].lower() in LABEL_NAMES
+    ]
 
 
 def look_alikes(words):

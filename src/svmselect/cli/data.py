@@ -9,11 +9,12 @@ from svmselect.cli.read import read
 from svmselect.sklearn.kernels import resolved_gamma
 
 __all__ = [
+    "common_options",
     "constant_class",
     "constant_remark",
     "described",
+    "file_in_words",
     "heading",
-    "labels_in_words",
     "load",
     "model_options",
 ]
@@ -23,8 +24,6 @@ UNEVEN = 100  # from this ratio of the features' deviations on, the command make
 
 def load(arguments):
     """Read the file of the arguments: return its features, its Table, and facts for reports."""
-    if arguments.task == "classification" and arguments.epsilon is not None:
-        raise ValueError("--epsilon is for --task regression")
     data = read(
         arguments.file,
         arguments.format,
@@ -59,7 +58,9 @@ def load(arguments):
     if data.dropped:
         warn(f"{data.dropped} rows with a missing value are left out")
     # facts for reports
-    if arguments.task == "regression":
+    if data.labels is None:
+        about = {}
+    elif arguments.task == "regression":
         z = data.labels
         about = {"targets": {"least": z.min(), "mean": z.mean(), "largest": z.max(), "deviation": z.std()}}
     else:
@@ -81,38 +82,44 @@ def load(arguments):
 
 def heading(facts, model):
     """Return the first lines of every report."""
-    groups = f"; {facts['groups']} groups" if "groups" in facts else ""
-    return [
-        f"{facts['file']}: {facts['rows']} rows, {facts['features']} features; {labels_in_words(facts)}; "
-        f"label: {facts['label']}{groups}",
-        model,
-        "",
-    ]
+    return [f"{facts['file']}: {file_in_words(facts)}", model, ""]
 
 
-def labels_in_words(facts):
-    """Return the classes and their sizes, or the range of numbers to predict."""
+def file_in_words(facts):
+    """Return the numbers of rows, features and groups, and the classes or the range of numbers to predict."""
+    parts = [f"{facts['rows']} rows, {facts['features']} features"]
     if "targets" in facts:
         targets = facts["targets"]
-        return f"numbers from {targets['least']:.6g} to {targets['largest']:.6g}"
-    return "classes " + ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
+        parts.append(f"numbers from {targets['least']:.6g} to {targets['largest']:.6g}")
+    elif "classes" in facts:
+        sizes = ", ".join(f"{label} ({n})" for label, n in facts["classes"].items())
+        parts.append(f"classes {sizes}")
+    parts.append("no label" if facts["label"] is None else f"label: {facts['label']}")
+    if "groups" in facts:
+        parts.append(f"{facts['groups']} groups")
+    return "; ".join(parts)
 
 
-def model_options(arguments):
-    """Return the options of a model as parameters of an SVC, but for C and gamma."""
+def common_options(arguments):
+    """Return the options that the models of all tasks have, as parameters of an estimator, but for gamma."""
     return {
         "kernel": arguments.kernel,
         "degree": arguments.degree,
         "coef0": arguments.coef0,
-        "class_weight": "balanced" if arguments.balanced else None,
         "tol": arguments.tol,
         "cache_size": arguments.memory,
     }
 
 
+def model_options(arguments):
+    """Return the options of a model as parameters of an SVC, but for C and gamma."""
+    return common_options(arguments) | {"class_weight": "balanced" if arguments.balanced else None}
+
+
 def described(model, X):
-    """Return the parameters of an SVC or SVR as a dict, and as a line for people."""
-    parameters = {"kernel": model.kernel, "C": float(model.C)}
+    """Return the parameters of an SVC, SVR or OneClassSVM as a dict, and as a line for people."""
+    parameters = {"kernel": model.kernel}
+    parameters |= {name: float(getattr(model, name)) for name in ("nu", "C") if hasattr(model, name)}
     if model.kernel != "linear":
         parameters["gamma"] = float(resolved_gamma(model.gamma, X))
     if model.kernel == "poly":
@@ -125,6 +132,8 @@ def described(model, X):
         parameters["epsilon"] = float(model.epsilon)
         words.append(f"epsilon {model.epsilon:.6g}")
         return parameters, "SVR: " + ", ".join(words)
+    if "nu" in parameters:
+        return parameters, "One-class SVM: " + ", ".join(words)
     parameters["class_weight"] = model.class_weight
     if model.class_weight:
         words.append("balanced classes")

@@ -188,9 +188,9 @@ class Encoding:
         right = right and (self.layout is None) == (not self.columns)
         if self.layout is not None:
             layout, n = self.layout, len(self.columns)
-            places = [*layout.places, layout.label_place]
+            places = [*layout.places, *([] if layout.label_place is None else [layout.label_place])]
             right = right and len(layout.places) == n and all(type(j) is int for j in [*places, layout.width])
-            right = right and len({*places}) == n + 1 and min(places) >= 0 and max(places) < layout.width
+            right = right and len({*places}) == len(places) and 0 <= min(places) <= max(places) < layout.width
             right = right and (layout.names is None or len({*layout.names}) == n)
             right = right and isinstance(layout.label_name, str | None)
         if not right:

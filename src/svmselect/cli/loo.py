@@ -31,7 +31,7 @@ __all__ = ["findings", "loo"]
 def loo(arguments):
     """Run the command `loo`: the exact leave-one-out error of one model."""
     if arguments.scoring or arguments.positive or arguments.report:
-        from svmselect.cli.scored_loo import scored_loo
+        from svmselect.cli.models import scored_loo
 
         scored_loo(arguments)
         return

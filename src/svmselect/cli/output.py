@@ -52,7 +52,7 @@ def _plain(value):
 def table(rows, header=None):
     """Return lines of left-aligned columns; those that hold numbers are right-aligned.
 
-    Cells are str, int or float; all rows have the same length.
+    Cells are str, bool, int or float; all rows have the same length.
     """
     cells = [[text(cell) for cell in row] for row in rows]
     right = [all(isinstance(row[j], int | float) for row in rows) for j in range(len(rows[0]))]
@@ -70,7 +70,9 @@ def table(rows, header=None):
 
 
 def text(cell):
-    """Return a cell for people: numbers with six digits."""
+    """Return a cell for people: numbers with six digits, yes or no."""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 

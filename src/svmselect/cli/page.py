@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.atomic import replacing
-from svmselect.cli.data import labels_in_words
+from svmselect.cli.data import file_in_words
 from svmselect.cli.encoding import name_of
 from svmselect.cli.output import percent, text
 from svmselect.sklearn import SearchDisplay
@@ -21,7 +21,9 @@ __all__ = [
     "check_plotting",
     "class_sections",
     "histogram",
+    "one_class_sections",
     "plot",
+    "rejection_rates",
     "surface",
     "target_sections",
     "write_page",
@@ -59,14 +61,13 @@ def write_page(arguments, facts, lines, numbers, sections, search=None):
     """Write the page of --report.
 
     `facts` are those of `load`, `lines` sentences on the model and how it was chosen, `numbers` names and
-    values of results, and `sections` HTML on the rows. `search` is a tuple: the search after its fit, its
-    models in the order of their errors, the name of their measure for people, and its key in each model.
+    values of results, and `sections` HTML on the rows. `search` is a tuple: the figure of all models, these
+    in the order of their errors, the name of their measure for people, and its key in each model.
     """
     # the file and the results
     parts = [
         f"<h1>{escape(Path(arguments.file).name)}</h1>",
-        f"<p>{facts['rows']} rows, {facts['features']} features; {escape(labels_in_words(facts))}; label: "
-        f"{escape(facts['label'])}.</p>",
+        f"<p>{escape(file_in_words(facts))}.</p>",
         *(f"<p>{escape(line[0].upper() + line[1:])}.</p>" for line in lines),
         _table("What was found", ("quantity", "value"), numbers),
     ]
@@ -78,13 +79,12 @@ def write_page(arguments, facts, lines, numbers, sections, search=None):
         ]
     # all models of a search
     if search is not None:
-        fitted, models, measure, key = search
+        figure, models, measure, key = search
         alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
-        figure = _drawn(surface(fitted), "surface", alternative)
         names = [name for name in models[0] if name != key]
-        shown = percent if key == "error" else float
+        shown = percent if key in ("error", "loo_rejection_rate") else float
         rows = [(*(m[name] for name in names), shown(m[key])) for m in models[:MOST_ROWS]]
-        parts += ["<h2>All models</h2>", figure]
+        parts += ["<h2>All models</h2>", _drawn(figure, "surface", alternative)]
         parts += ["<details><summary>The same as a table</summary>"]
         parts += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
     parts += sections
@@ -139,6 +139,33 @@ def target_sections(predicted, method, model, data):
         _drawn(_residuals(predicted, z, model.epsilon, method), "residuals", alternative),
         "<h2>Largest residuals</h2>",
         _table("Rows", ("row of data", "number", "prediction", "residual"), rows),
+        f"<h2>Support vectors</h2><p>{model.support_.size} rows: {support}{more}</p>",
+    ]
+
+
+def one_class_sections(values, model, data):
+    """Return left-out decision values, rejected rows and support vectors of a one-class model as HTML."""
+    rejected = np.flatnonzero(values < 0)
+    rejected = rejected[np.argsort(values[rejected], kind="stable")]
+    header, rows = ["row of data", "decision value"], []
+    for n in rejected[:MOST_ROWS]:
+        rows.append([int(data.numbers[n]), float(values[n])])
+        if data.labels is not None:
+            rows[-1].append(data.labels[n])
+    if data.labels is not None:
+        header.append("label")
+    support = ", ".join(map(str, data.numbers[model.support_[:MOST_ROWS]]))
+    more = ", ..." if model.support_.size > MOST_ROWS else ""
+    sentence = f"{rejected.size} of {values.size} rows are rejected by the model that is trained without them"
+    return [
+        "<h2>Leave-one-out decision values</h2>",
+        "<p>The decision value of a row is by the model that was trained without it; below 0 the row is "
+        "rejected.</p>",
+        _drawn(
+            _decision_values(values), "values", f"Rows by their decision values; {rejected.size} below 0."
+        ),
+        "<h2>Rejected rows</h2>",
+        f"<p>{sentence}{_more(rejected.size)}.</p>" + (_table("Rows", header, rows) if rows else ""),
         f"<h2>Support vectors</h2><p>{model.support_.size} rows: {support}{more}</p>",
     ]
 
@@ -233,6 +260,43 @@ def _residuals(predicted, z, epsilon, method):
     ax.plot(predicted, z - predicted, "o", markersize=3, alpha=0.6)
     ax.set_xlabel(f"{method} prediction")
     ax.set_ylabel("residual")
+    return figure
+
+
+def _decision_values(values):
+    """Draw a histogram of left-out decision values; those below 0 are of rejected rows."""
+    display = SearchDisplay("margins", "leave-one-out decision value of a row", values=values)
+    ax = display.plot(_new_figure(3).subplots()).ax_
+    rejected = np.count_nonzero(values < 0)
+    names = [f"accepted ({values.size - rejected})", f"rejected ({rejected})"]
+    for entry, name in zip(ax.get_legend().get_texts(), names, strict=True):
+        entry.set_text(name)
+    return display.figure_
+
+
+def rejection_rates(search):
+    """Draw the left-out rejection rates of a search by consistency over gamma, or over nu without gamma.
+
+    Each nu has a curve, and filled markers where a model is consistent.
+    """
+    results, models = search.cv_results_, search.cv_results_["params"]
+    figure = _new_figure(4)
+    ax = figure.subplots()
+    x_name = "gamma" if "gamma" in search.param_grid else "nu"
+    x = np.array([model[x_name] for model in models])
+    curve = np.array([model["nu"] if x_name == "gamma" else 0.0 for model in models])
+    rates, consistent = 100 * results["loo_rejection_rate"], results["consistent"]
+    for number, nu in enumerate(np.unique(curve)):
+        part = np.flatnonzero(curve == nu)
+        part = part[np.argsort(x[part])]
+        name = f"nu = {nu:.3g}" if x_name == "gamma" else None
+        (line,) = ax.plot(x[part], rates[part], "os^vD"[number % 5] + "-", fillstyle="none", label=name)
+        filled = part[consistent[part]]
+        ax.plot(x[filled], rates[filled], line.get_marker(), color=line.get_color())
+    best = results["rank_test_score"].argmin()
+    ax.plot(x[best], rates[best], "*", markersize=14, color="tab:red", label="chosen")
+    ax.set(xscale="log", xlabel=x_name, ylabel="left-out rows that are rejected (%)")
+    ax.legend(frameon=False, title="filled: consistent")
     return figure
 
 

@@ -9,11 +9,13 @@ import numpy as np
 from svmselect.atomic import replacing
 from svmselect.cli.csv_table import Layout
 from svmselect.cli.encoding import Column, Encoding, codes_of, counted, name_of
+from svmselect.cli.one_class import rejections_of_file
 from svmselect.cli.output import percent, show, visible, warn
 from svmselect.cli.read import read_rows
-from svmselect.cli.targets import predict_targets
+from svmselect.cli.targets import errors_of_file
 from svmselect.sklearn.machine import Machine
 from svmselect.sklearn.model_file import read_model
+from svmselect.sklearn.outliers import OneClassSVM
 
 __all__ = ["encoding_of", "predict"]
 
@@ -88,11 +90,18 @@ def predict(arguments):
 
 def _predict_values(arguments, model, rows):
     """Predict the rows of a file by a regression or a one-class model, and show the predictions."""
+    if arguments.probabilities:
+        raise ValueError(f"{arguments.model}: a {type(model).__name__} has no probabilities")
+    one_class = isinstance(model, OneClassSVM)
+    if arguments.decision_values and not one_class:
+        raise ValueError(f"{arguments.model}: a {type(model).__name__} has predictions, no decision values")
     if arguments.strict and rows.doubts:
         raise ValueError(f"{arguments.file}: {rows.doubts[0]} (refused by --strict)")
     for doubt in rows.doubts:
         warn(doubt)
-    predicted, beside, facts, lines = predict_targets(arguments, model, rows)
+    predicted = model.predict(rows.X)
+    beside = {"decision value": model.decision_function(rows.X)} if arguments.decision_values else {}
+    facts, lines = (rejections_of_file if one_class else errors_of_file)(predicted, rows.labels)
     result = {
         "model": arguments.model,
         "file": arguments.file,

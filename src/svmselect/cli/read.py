@@ -25,7 +25,7 @@ from svmselect.cli.encoding import Column, Encoding, learned
 from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
 from svmselect.cli.output import NumbersError
 
-__all__ = ["PARQUET", "Table", "read", "read_rows", "text_of", "unpacked"]
+__all__ = ["MOST_CLASSES", "PARQUET", "Table", "label_names", "read", "read_rows", "text_of", "unpacked"]
 
 MOST_CLASSES = 50
 EXACT = 2**53  # from here on float64 has not every whole number
@@ -54,10 +54,10 @@ class Table:
     X : ndarray or CSR matrix, shape (m, d), float64
     numbers : ndarray of int, shape (m,)
         The number of each row among the file's rows of data, from 1.
-    labels : ndarray, shape (m,)
+    labels : ndarray, shape (m,), or None
         Numbers to predict, or classes: float64 where all of them are whole numbers written in one way each,
-        else str.
-    label_column : str
+        else str; str beside rows of one class, None where these have no labels.
+    label_column : str or None
         The name of the column of the labels, for people.
     dropped : int
         Rows left out because a value was missing.
@@ -73,8 +73,8 @@ class Table:
 
     X: np.ndarray | scipy.sparse.csr_matrix
     numbers: np.ndarray
-    labels: np.ndarray
-    label_column: str
+    labels: np.ndarray | None
+    label_column: str | None
     dropped: int
     encoding: Encoding
     raw: Cells | scipy.sparse.csr_matrix
@@ -132,22 +132,40 @@ def read(
         _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
         zero_based = False
         raw, categorical, dropped, doubts = csv_columns(
-            path, text, label, ignore, header, delimiter, drop_missing, categorical, impute, groups
+            path,
+            text,
+            label,
+            ignore,
+            header,
+            delimiter,
+            drop_missing,
+            categorical,
+            impute,
+            groups,
+            labelled=task != "one-class",
         )
-        column, numbers, label_doubts = f"column {raw.title(raw.label)}", raw.numbers, []
-        words = raw.column(raw.label)
-        if task == "regression":
-            labels = _targets(words, raw.lines, f"{path}, {column}")
-        else:
-            is_named = label is not None or raw.label_is_named
-            labels = _csv_labels(words, f"{path}, {column}", column, label_doubts, is_named)
+        column, labels, numbers, label_doubts = None, None, raw.numbers, []
+        if raw.label is not None:
+            column, words = f"column {raw.title(raw.label)}", raw.column(raw.label)
+            if task == "one-class":
+                labels = np.array(words)
+                if (n_kinds := np.unique(labels).size) > MOST_CLASSES:
+                    raise ValueError(
+                        f"{path}, {column} holds {n_kinds} different values: that is no class label"
+                    )
+            elif task == "regression":
+                labels = _targets(words, raw.lines, f"{path}, {column}")
+            else:
+                is_named = label is not None or raw.label_is_named
+                labels = _csv_labels(words, f"{path}, {column}", column, label_doubts, is_named)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
         options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
         _refuse(path, "CSV files", "LIBSVM text", options)
         raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based, task)
-        column, dropped, label_doubts = "first of each line", 0, []
-        numbers, groups = np.arange(1, labels.size + 1), None
+        column = None if labels is None else "first of each line"
+        dropped, label_doubts = 0, []
+        numbers, groups = np.arange(1, raw.shape[0] + 1), None
     # features, by an encoding that is learned from the rows
     try:
         encoding = learned(raw, categorical, impute, standardise, doubts, zero_based)
@@ -244,10 +262,21 @@ def _libsvm_columns(path, text, zero_based, task="classification"):
         doubts.append("features count from 0, since there is a feature 0, as --zero-based says")
     if task == "regression":
         return X, labels, from_zero, doubts
+    if task == "one-class":
+        names = label_names(labels)
+        n_kinds = np.unique(names).size
+        if n_kinds > MOST_CLASSES:
+            doubts.append(f"the labels are not used, since they have {n_kinds} different values")
+        return X, None if n_kinds > MOST_CLASSES else names, from_zero, doubts
     fraction = labels[labels != np.floor(labels)]
     _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts, True)
     # scikit-learn takes fractions for a target of regression
     return X, labels.astype(str) if fraction.size else labels, from_zero, doubts
+
+
+def label_names(labels):
+    """Return labels that are numbers as text."""
+    return np.array([f"{label:.17g}" for label in labels])
 
 
 def _targets(words, lines, where):

@@ -38,7 +38,7 @@ from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.scoring import Scoring
 
-__all__ = ["encoded_apart", "select", "write_models"]
+__all__ = ["check_gamma", "encoded_apart", "grid_of", "search_options", "select", "write_models"]
 
 
 def select(arguments):
@@ -48,8 +48,7 @@ def select(arguments):
     check_groups(arguments)
     check_options(arguments)
     check_plotting(arguments.plot, arguments.report)
-    if arguments.kernel == "linear" and arguments.gamma:
-        raise ValueError("--gamma is for kernels that have one, got --kernel linear")
+    check_gamma(arguments)
     X, data, facts = load(arguments)
     y = data.labels
     check_score("--scoring", arguments.scoring, y, arguments.positive)
@@ -118,28 +117,41 @@ def select(arguments):
         condition = " at the threshold" if model.threshold else ""
         numbers.append((f"{left_out.method} error of the chosen model{condition}", percent(left_out.error)))
         numbers.append(("training error", percent(np.mean(predicted != y))))
-        about_all = (search, models, measure, key)
+        about_all = (surface(search), models, measure, key)
         write_page(arguments, facts, [best, *remarks], numbers, sections, about_all)
     lines = [*heading(facts, best), *table(rows, (*names, measure)), "", *remarks]
     lines += table([*about, ("time", f"{search.search_time_:.2f} s", "")])
     show(result, arguments.json, lines)
 
 
-def _searched(arguments, X, y, groups, verbose):
-    """Return the search of the options, after its fit."""
-    model = evaluated_model(arguments)
-    grid = default_grid(model.kernel, X)
-    if arguments.C:
-        grid["C"] = arguments.C
-    if arguments.gamma:
-        grid["gamma"] = arguments.gamma
-    options = {
-        "scoring": scorer_for(arguments.scoring, arguments.positive, y),
+def check_gamma(arguments):
+    """Raise a ValueError, before the file is read, for values of gamma and a kernel without one."""
+    if arguments.kernel == "linear" and arguments.gamma:
+        raise ValueError("--gamma is for kernels that have one, got --kernel linear")
+
+
+def grid_of(arguments, defaults):
+    """Return the grid of the options, which has the default values of parameters without an option."""
+    given = {name: getattr(arguments, name) for name in ("C", "epsilon", "gamma", "nu")}
+    return defaults | {name: values for name, values in given.items() if values}
+
+
+def search_options(arguments, verbose):
+    """Return the parameters that the searches of all tasks have."""
+    return {
         "refit": False,
         "n_jobs": arguments.jobs,
         "error_score": "raise",
         "verbose": verbose and arguments.jobs == 1,  # several print lines where there is no terminal, too
     }
+
+
+def _searched(arguments, X, y, groups, verbose):
+    """Return the search of the options, after its fit."""
+    model = evaluated_model(arguments)
+    grid = grid_of(arguments, default_grid(model.kernel, X))
+    options = search_options(arguments, verbose)
+    options["scoring"] = scorer_for(arguments.scoring, arguments.positive, y)
     if arguments.by == "loo":
         search = LOOSearchCV(model, grid, **options)
     else:

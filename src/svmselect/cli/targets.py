@@ -1,4 +1,4 @@
-"""The commands of regressions, with --task regression, and predictions of models without classes."""
+"""The commands of regressions, with --task regression, and the errors of their predictions."""
 
 import time
 from types import SimpleNamespace
@@ -9,35 +9,33 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
 from svmselect.cli.csv_table import is_number
-from svmselect.cli.data import described, heading, load
+from svmselect.cli.data import common_options, described, heading, load
 from svmselect.cli.output import show, table, warn
 from svmselect.cli.page import check_plotting, plot, surface, target_sections, write_page
-from svmselect.cli.select import encoded_apart, write_models
-from svmselect.sklearn import SVR, LOOSearchCV, OneClassSVM, SeededCV, save_model
+from svmselect.cli.select import encoded_apart, grid_of, search_options, write_models
+from svmselect.cli.train import check_encoding, save
+from svmselect.sklearn import SVR, LOOSearchCV, SeededCV
 from svmselect.sklearn.candidates import default_grid
 from svmselect.sklearn.progress import progress_bar
 from svmselect.sklearn.scoring import Scoring
 from svmselect.sklearn.svr import LeftOutRegression
 
 __all__ = [
-    "cv_of_targets",
-    "loo_of_targets",
-    "predict_targets",
-    "select_of_targets",
-    "span_of_targets",
-    "train_of_targets",
+    "cv",
+    "errors_of_file",
+    "loo",
+    "select",
+    "span",
+    "train",
 ]
 
 ERROR = "neg_mean_absolute_error"  # what a selection goes by without --scoring
 SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
-REFUSED = ("balanced", "calibration", "threshold", "positive")
 
 
 def _checked(arguments, data):
-    """Raise a ValueError for an option or a score that is not for regressions; remark on odd units."""
-    for option in REFUSED:
-        if getattr(arguments, option, None):
-            raise ValueError(f"--{option} is not for --task regression")
+    """Raise a ValueError for a score or a file that is not for regressions; remark on odd units."""
+    check_encoding(arguments, data)
     z, name = data.labels, getattr(arguments, "scoring", None)
     if name is not None:
         try:
@@ -55,14 +53,7 @@ def _checked(arguments, data):
 
 def _regression(arguments, **parameters):
     """Return the SVR of the options."""
-    return SVR(
-        kernel=arguments.kernel,
-        degree=arguments.degree,
-        coef0=arguments.coef0,
-        tol=arguments.tol,
-        cache_size=arguments.memory,
-        **parameters,
-    )
+    return SVR(**common_options(arguments), **parameters)
 
 
 def _model(arguments):
@@ -90,7 +81,7 @@ def _error_facts(prefix, values):
     return {f"{prefix}_{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def loo_of_targets(arguments):
+def loo(arguments):
     """Run the command `loo` for a regression."""
     check_plotting(None, arguments.report)
     X, data, facts = load(arguments)
@@ -127,7 +118,7 @@ def loo_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def span_of_targets(arguments):
+def span(arguments):
     """Run the command `span` for a regression: the estimate of the left-out error from a single fit."""
     X, data, facts = load(arguments)
     z, model = _checked(arguments, data), _model(arguments)
@@ -152,7 +143,7 @@ def _folds(arguments, data, option="folds"):
     return list(splitter.split(np.zeros(m), groups=data.groups))
 
 
-def cv_of_targets(arguments):
+def cv(arguments):
     """Run the command `cv` for a regression."""
     X, data, facts = load(arguments)
     z, model, folds = _checked(arguments, data), _model(arguments), _folds(arguments, data)
@@ -189,14 +180,14 @@ def cv_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def train_of_targets(arguments):
+def train(arguments):
     """Run the command `train` for a regression."""
     X, data, facts = load(arguments)
     z = _checked(arguments, data)
     begin = time.perf_counter()
     model = _model(arguments).fit(X, z)
     seconds = time.perf_counter() - begin
-    _save(model, data, arguments)
+    save(model, data, arguments)
     training = _errors(z, model.predict(X))
     parameters, line = described(model, X)
     result = {
@@ -216,15 +207,7 @@ def train_of_targets(arguments):
     show(result, arguments.json, heading(facts, line) + table(rows))
 
 
-def _save(model, data, arguments):
-    """Write the model where --save says."""
-    if arguments.save_as == "libsvm":
-        save_model(model, arguments.save, "libsvm", zero_based=data.encoding.zero_based)
-    else:
-        save_model(model, arguments.save, "json", data.encoding.as_dict())
-
-
-def select_of_targets(arguments):
+def select(arguments):
     """Run the command `select` for a regression."""
     # 1) the search
     check_plotting(arguments.plot, arguments.report)
@@ -266,7 +249,7 @@ def select_of_targets(arguments):
     if arguments.save or arguments.report:
         best.fit(X, z)
     if arguments.save:
-        _save(best, data, arguments)
+        save(best, data, arguments)
         result["model"] = arguments.save
         lines += table([("saved", arguments.save)])
     if arguments.output:
@@ -277,22 +260,15 @@ def select_of_targets(arguments):
     if arguments.report:
         predicted = best.loo_predictions_ if arguments.by == "loo" else _held_out(arguments, best, X, data)
         sections = target_sections(predicted, method, best, data)
-        write_page(arguments, facts, [sentence], numbers, sections, (search, models, measure, key))
+        write_page(arguments, facts, [sentence], numbers, sections, (surface(search), models, measure, key))
     show(result, arguments.json, [*lines, *table([("time", f"{search.search_time_:.2f} s")])])
 
 
 def _searched(arguments, X, z, folds, verbose):
     """Return the search of the options, after its fit; `folds` are for --by cv."""
     model = _regression(arguments)
-    grid = default_grid(model.kernel, X) | {"epsilon": arguments.epsilon or [0.1]}
-    grid |= {name: values for name in ("C", "gamma") if (values := getattr(arguments, name))}
-    options = {
-        "scoring": arguments.scoring or ERROR,
-        "refit": False,
-        "n_jobs": arguments.jobs,
-        "error_score": "raise",
-        "verbose": verbose and arguments.jobs == 1,
-    }
+    grid = grid_of(arguments, default_grid(model.kernel, X) | {"epsilon": [0.1]})
+    options = search_options(arguments, verbose) | {"scoring": arguments.scoring or ERROR}
     if arguments.by == "loo":
         return LOOSearchCV(model, grid, **options).fit(X, z)
     return SeededCV(model, grid, cv=folds, **options).fit(X, z)
@@ -316,28 +292,16 @@ def _outer_predictions(arguments, data, folds):
     return predicted
 
 
-def predict_targets(arguments, model, rows):
-    """Return the predictions of a regression or a one-class model, facts, and a line on errors if any.
+def errors_of_file(predicted, labels):
+    """Return the errors of predictions, for JSON and as lines; none without a label that is a number.
 
-    Labels of the file that are no numbers count as missing.
+    `labels` are those of the file: words or numbers, or None.
     """
-    if arguments.probabilities:
-        raise ValueError(f"{arguments.model}: a {type(model).__name__} has no probabilities")
-    one_class = isinstance(model, OneClassSVM)
-    if arguments.decision_values and not one_class:
-        raise ValueError(f"{arguments.model}: a {type(model).__name__} has predictions, no decision values")
-    predicted = model.predict(rows.X)
-    beside = {"decision value": model.decision_function(rows.X)} if arguments.decision_values else {}
-    facts, lines = {}, []
-    if one_class:
-        n = int(np.count_nonzero(predicted < 0))
-        facts, lines = {"rejected": n}, [f"{n} of {predicted.size} rejected"]
-    elif rows.labels is not None:
-        words = [str(label) for label in rows.labels]
-        known = np.array([is_number(word) for word in words])
-        if known.any():
-            z = np.array([float(word) for word, is_known in zip(words, known, strict=True) if is_known])
-            values = _errors(z, predicted[known])
-            facts = {**_error_facts("test", values), "rows_with_label": int(known.sum())}
-            lines = [f"mean absolute error {values[0]:.6g}, r2 {values[2]:.6g} ({known.sum()} rows)"]
-    return predicted, beside, facts, lines
+    words = [] if labels is None else [str(label) for label in labels]
+    known = np.array([is_number(word) for word in words], dtype=bool)
+    if not known.any():
+        return {}, []
+    z = np.array([float(word) for word, is_known in zip(words, known, strict=True) if is_known])
+    values, n = _errors(z, predicted[known]), int(known.sum())
+    facts = {**_error_facts("test", values), "rows_with_label": n}
+    return facts, [f"mean absolute error {values[0]:.6g}, r2 {values[2]:.6g} ({n} rows)"]

@@ -17,6 +17,7 @@ from svmselect.cli.output import percent, show, table
 from svmselect.sklearn import save_model
 
 __all__ = [
+    "check_encoding",
     "check_groups",
     "check_options",
     "check_saving",
@@ -89,12 +90,14 @@ def check_groups(arguments):
 
 
 def check_saving(arguments, data):
-    """Raise a ValueError, before anything is trained, for a threshold or a model that is impossible.
-
-    The score may be unable to tune a threshold, or LIBSVM's format to hold the encoding.
-    """
+    """Raise a ValueError, before anything is trained, for a threshold or a model that is impossible."""
     check_threshold(arguments.threshold, data.labels, arguments.positive)
-    if arguments.save and arguments.save_as == "libsvm" and not data.encoding.is_plain:
+    check_encoding(arguments, data)
+
+
+def check_encoding(arguments, data):
+    """Raise a ValueError, before anything is trained, if LIBSVM's format cannot hold the encoding."""
+    if vars(arguments).get("save") and arguments.save_as == "libsvm" and not data.encoding.is_plain:
         raise ValueError(
             "LIBSVM's model file cannot hold categories, imputed values or standardised features: save the "
             "model as json, or encode the file itself"
