@@ -27,33 +27,15 @@ MOST_OPEN = 500
 
 
 class FoldEnds(NamedTuple):
-    """Solutions without some points, computed from the Gram matrix; one row for each set of points.
+    """Solutions without some points, computed from the Gram matrix; one row for each set of points."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (n, m)
-        Signed variables, feasible, and 0 at the points that left.
-    f : ndarray, shape (n, m)
-        ``K theta - y``, computed from theta and the Gram matrix.
-    gap : ndarray, shape (n,)
-        ``M+ - M-``, 0 where no pair violates.
-    noise : ndarray, shape (n,)
-        By how much rounding may have made it too small.
-    b : ndarray, shape (n,)
-        The threshold, as in `Solution`.
-    reached : ndarray of bool, shape (n,)
-        Whether the path came to its end; else the row is undefined.
-    n_events : ndarray of intp, shape (n,)
-        Events met on the path.
-    """
-
-    theta: np.ndarray
-    f: np.ndarray
-    gap: np.ndarray
-    noise: np.ndarray
-    b: np.ndarray
-    reached: np.ndarray
-    n_events: np.ndarray
+    theta: np.ndarray  # signed variables, feasible, and 0 at the points that left: shape (n, m)
+    f: np.ndarray  # ``K theta - y``, computed from theta and the Gram matrix: shape (n, m)
+    gap: np.ndarray  # ``M+ - M-``, 0 where no pair violates
+    noise: np.ndarray  # by how much rounding may have made it too small
+    b: np.ndarray  # the threshold, as in `Solution`
+    reached: np.ndarray  # whether the path came to its end; else the row is undefined
+    n_events: np.ndarray  # events met on the path
 
     def optimal(self, tol):
         """Return whether each solution has converged to `tol`; see `Solution.converged`: bool, shape (n,)."""
@@ -85,15 +67,8 @@ class FoldsUnlearning:
     are those of leave-one-out, from the same tableau (see svmselect.unlearning). Gradient, gap and threshold
     at the end of a path are computed from its variables and the Gram matrix.
 
-    Parameters
-    ----------
-    gram : Gram
-    y, C : ndarray, shape (m,)
-    solved : tuple
-        The signed variables of the solution of all points, to a KKT gap that is round-off or little more,
-        their gradient, and the round-off of the gradient.
-    b : float
-        The threshold of this solution.
+    `solved` has the signed variables of the solution of all points, to a KKT gap that is round-off or little
+    more, their gradient, and the round-off of the gradient; `b` is its threshold.
     """
 
     def __init__(self, gram: Gram, y, C, solved, b):
@@ -103,16 +78,7 @@ class FoldsUnlearning:
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
 
     def unlearn_folds(self, sets):
-        """Compute the solutions without each of some sets of points.
-
-        Parameters
-        ----------
-        sets : list of ndarray of intp
-
-        Returns
-        -------
-        FoldEnds
-        """
+        """Return the FoldEnds of the solutions without each of some sets of points."""
         # 1) ends as if the other points stayed where they are
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
@@ -197,14 +163,7 @@ class FoldsUnlearning:
 class FoldStart:
     """A solution with its tableau, at which the paths of folds start.
 
-    Parameters
-    ----------
-    gram, inbound
-        See `Tableau`.
-    theta, f, b, lo, hi
-        The solution, its gradient and threshold, and the boxes.
-    tube : float
-        Of a regression ``2 epsilon``, where boxes and f are those of the side of each row; else 0.
+    The `tube` of a regression is ``2 epsilon``; its boxes and f are those of the side of each row.
     """
 
     def __init__(self, gram, inbound, theta, f, b, lo, hi, tube=0.0):
