@@ -257,27 +257,14 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _FullFit:
-    """The solution of all points, in which each group of identical ones may be one point.
+    """The solution of all points, in which each group of identical ones may be one point."""
 
-    Attributes
-    ----------
-    dual : Dual
-        Solved; of the groups.
-    y, bound : ndarray, shape (n_groups,)
-        Labels and upper bounds of the groups.
-    group : ndarray of intp, shape (m,)
-        The group of each point.
-    converged : bool
-    solution : Solution
-        Of all points.
-    """
-
-    dual: Dual
-    y: np.ndarray
-    bound: np.ndarray
-    group: np.ndarray
+    dual: Dual  # solved; of the groups
+    y: np.ndarray  # labels of the groups
+    bound: np.ndarray  # upper bounds of the groups
+    group: np.ndarray  # the group of each point
     converged: bool
-    solution: Solution
+    solution: Solution  # of all points
 
     @property
     def grouped(self):
@@ -510,12 +497,7 @@ def _resolve_by_training(problem, full, points):
 def _train_without(problem, full, undecided, aim, points):
     """Train without each left-out point, from the full solution, to a KKT gap of `aim` if it can be reached.
 
-    Returns
-    -------
-    decision : ndarray, shape (n,)
-    outcome : ndarray of intp, shape (n,)
-        1 if the gap is known to be small enough, else 0.
-    n_iter : int
+    Returns decision values, whether each gap is known to be small enough (1 or 0), and the number of steps.
     """
     y, limit = problem.y, problem.max_iter
     decision, outcome = np.empty(undecided.size), np.zeros(undecided.size, dtype=np.intp)

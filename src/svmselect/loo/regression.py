@@ -95,13 +95,7 @@ class LeaveOneOutRegression:
 class ScaledRegression:
     """A regression in units in which the targets lie between -1 and 1, so that tolerances suit it.
 
-    Attributes
-    ----------
-    z, C : ndarray, shape (m,)
-        Targets, from the middle of their range, and upper bounds.
-    epsilon : float
-    middle, unit : float
-        The former targets are ``middle + unit z``. The unit is a power of 2, so that scaling rounds nothing.
+    The former targets are ``middle + unit z``. The unit is a power of 2, so that scaling rounds nothing.
     """
 
     z: np.ndarray
@@ -267,21 +261,8 @@ def leave_one_out_svr(
 class _FullRegression:
     """The scaled regression of all rows, in which each group of identical rows is one row.
 
-    Parameters
-    ----------
-    gram : Gram
-    scaled : ScaledRegression
-    first : ndarray of intp, shape (n_groups,)
-        A row of each group.
-    group : ndarray of intp, shape (n_trained,)
-        The group of each row that is trained on.
-    trained : ndarray of intp, shape (n_trained,)
-
-    Attributes
-    ----------
-    dual : Dual
-        Of the groups.
-    bound, theta : ndarray, shape (n_groups,)
+    `first` has a row of each group, `group` the group of each row that is `trained` on. `dual`, `bound` and
+    `theta` are those of the groups.
     """
 
     def __init__(self, gram, scaled, first, group, trained):
@@ -349,11 +330,7 @@ class _FullRegression:
     def train_without(self, rows, max_iter, report, models):
         """Train without each of some rows, from the full solution; fill in their `models` if there are any.
 
-        Returns
-        -------
-        prediction, gap : ndarray, shape (n,)
-        converged : ndarray of bool, shape (n,)
-        n_iter : int
+        Returns predictions, KKT gaps, whether each fit has converged, and the number of steps.
         """
         prediction, gap = np.empty((2, rows.size))
         converged, n_iter = np.zeros(rows.size, dtype=bool), 0

@@ -193,17 +193,9 @@ class _PathsOfOneClass(PointStart):
 class _FullOneClass:
     """The one-class model of all rows, in which each group of identical rows is one row.
 
-    Variables are in units in which decision values are about 1 in size, so that tolerances suit them.
-
-    Attributes
-    ----------
-    dual : Dual
-        Of the groups.
-    group : ndarray of intp, shape (n_trained,)
-        The group of each row that is trained on.
-    bound, theta : ndarray, shape (n_groups,)
-    unit : float
-        A power of 2, so that scaling rounds nothing.
+    Variables are in units in which decision values are about 1 in size, so that tolerances suit them. The
+    `unit` is a power of 2, so that scaling rounds nothing. `dual`, `bound` and `theta` are those of the
+    groups, and `group` is the group of each row that is trained on.
     """
 
     def __init__(self, gram, nu, weight, trained, max_iter):
