@@ -12,26 +12,14 @@ CLEAR = 1e-12
 def squared_distances(gram, inbound, bounded, threshold):
     """Return squared distances of support vectors from the affine hull of the other in-bound ones.
 
+    The distances of the in-bound SVs come first, then those of the bounded ones; infinite where there is no
+    other in-bound SV. The second result is the number of in-bound SVs that are combinations of other ones, to
+    1e-10 of the largest kernel value. Without a `threshold` the hull is linear.
+
     One Cholesky factor of the bordered Gram matrix of the in-bound SVs serves all points. It leaves out
     in-bound SVs that depend on others, as duplicates do. Such a t, at a squared distance r from the hull of
     the rest, may bring that hull closer to p: if p has the part x in the combination closest to t, the
     inverse squared distance of p grows by ``x^2 / r``.
-
-    Parameters
-    ----------
-    gram : Gram
-    inbound, bounded : ndarray of intp
-        Row numbers of the support vectors.
-    threshold : bool
-        Without one, the hull is linear.
-
-    Returns
-    -------
-    squared_distance : ndarray
-        First those of the in-bound SVs, then those of the bounded ones; infinite where there is no other
-        in-bound SV.
-    n_dependent : int
-        In-bound SVs that are combinations of other ones, to 1e-10 of the largest kernel value.
     """
     if inbound.size == 0:
         if threshold:

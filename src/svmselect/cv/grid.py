@@ -184,31 +184,17 @@ def cross_validate_grid(
 
 @dataclass
 class _GridRun:
-    """A cross-validation of a grid of checked arguments, and the results so far.
-
-    Attributes
-    ----------
-    order : ndarray of intp, shape (n_Cs,)
-        The values of C in increasing order.
-    members : list of ndarray of intp
-        The rows of each fold.
-    limit : int
-        The largest number of steps of a fit.
-    work : float
-        A guess of the work for one gamma, in multiplications.
-    errors, n_iter, converged, decision
-        See `GridCrossValidation`.
-    """
+    """A cross-validation of a grid, and its results so far; see `GridCrossValidation`."""
 
     y: np.ndarray
     Cs: np.ndarray
     gammas: np.ndarray | None
     folds: np.ndarray
-    order: np.ndarray
-    members: list[np.ndarray]
+    order: np.ndarray  # the values of C in increasing order
+    members: list[np.ndarray]  # the rows of each fold
     trainer: Trainer
-    limit: int
-    work: float
+    limit: int  # the largest number of steps of a fit
+    work: float  # a guess of the work for one gamma, in multiplications
     errors: np.ndarray
     n_iter: np.ndarray
     converged: np.ndarray

@@ -19,14 +19,7 @@ WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fi
 
 
 class Trainer:
-    """Fits of one data set that differ in their bounds and starts.
-
-    Parameters
-    ----------
-    y : ndarray, shape (m,)
-    tol, working_set, active_set, max_iter
-        See `solve_csvc`.
-    """
+    """Fits of one data set that differ in their bounds and starts; for the options see `solve_csvc`."""
 
     def __init__(self, y, tol, working_set, active_set, max_iter):
         self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter

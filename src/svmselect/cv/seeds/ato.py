@@ -81,19 +81,10 @@ def ato(change: Transition):
 class Path:
     """The state along the path: variables, gradient and sets of points.
 
-    Attributes
-    ----------
-    theta, f : ndarray, shape (m,)
-    level : float
-        Value of f on M.
-    moving, shared, tied : ndarray of bool, shape (m,)
-        T; the points of both training sets, with those that have come from T; M.
-    barred : ndarray of bool, shape (m,)
-        Points that have left M since T and R last moved: they do not join it before these move again.
-    exact : bool
-        Whether steps go from event to event.
-    few : float
-        The path ends when so many points of T are left.
+    `level` is the value of f on M. `moving` are the points of T, `shared` those of both training sets, with
+    those that have come from T, and `tied` those of M. `barred` are points that have left M since T and R
+    last moved: they do not join it before these move again. If `exact`, steps go from event to event. The
+    path ends when `few` points of T are left.
     """
 
     def __init__(self, change):
