@@ -110,28 +110,10 @@ def _arrays_of(X):
 class Placed:
     """Checked rows, measured from a point where kernel values keep most digits.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array, shape (m, d)
-        From `own_rows` or `adopted_rows`.
-    kernel : Kernel
-    dtype : numpy dtype
-        The type of the kernel values.
-    origin : array_like, shape (d,), optional
-        Another point from which to measure.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array, shape (m, d)
-        The moved rows, in float64.
-    origin : ndarray, shape (d,), or None
-    data : Rows
-        The moved rows in `dtype`: stored values and products are of one type, and rows are cast once.
-
-    Raises
-    ------
-    ValueError
-        If `origin` is no point, or the kernel's SVM changes when all rows move; or a squared norm overflows.
+    `X` are the moved rows in float64, and `data` the same as Rows in the type of the kernel values: stored
+    values and products are of one type, and rows are cast once. Raise a ValueError if `origin`, another point
+    from which to measure, is no point, or the kernel's SVM changes when all rows move; or if a squared norm
+    overflows.
     """
 
     def __init__(self, X, kernel, dtype, origin=None):

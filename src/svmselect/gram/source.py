@@ -28,15 +28,8 @@ def _checked_diagonal(kernel, rows):
 class Source:
     """The source of a Gram matrix's columns: matrices of more rows that store them, else the kernel.
 
-    Parameters
-    ----------
-    placed : Placed
-    numbers : ndarray of intp or None
-        The numbers of the matrix' rows in `placed`; None for all of them.
-    kernel : Kernel
-    counts : Counts
-    above : list of (Store, ndarray of intp)
-        Stores of larger matrices, and the numbers of the matrix' rows there.
+    `numbers` are the numbers of the matrix' rows in `placed`, or None for all of them. `above` has pairs: the
+    Store of a larger matrix, and the numbers of the matrix' rows there.
     """
 
     def __init__(self, placed, numbers, kernel, counts, above=()):

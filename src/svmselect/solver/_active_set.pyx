@@ -77,14 +77,7 @@ cdef double dot(Py_ssize_t n, const double *x, const double *y) noexcept nogil:
 
 
 cdef class Basis:
-    """A block of rows of a dual problem, and a basis among them.
-
-    Parameters
-    ----------
-    dual : Dual
-    capacity : int
-        The largest number of rows of a block.
-    """
+    """A block of rows of a dual problem, at most `capacity`, and a basis among them."""
 
     cdef Dual dual
     cdef Py_ssize_t capacity, w, s
@@ -606,22 +599,9 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
     much work as SMO has done, then SMO the same amount, and so on: at worst the cost of SMO doubles. The
     active-set method is not tried while its first basis alone would cost more than all of SMO's steps.
 
-    Parameters
-    ----------
-    dual : Dual
-    working_set : str
-        Rule of the SMO steps.
-    tol : float
-        Largest KKT gap.
-    max_iter : int
-        The largest number of SMO steps and moves of the active-set method.
-    taken : int
-        SMO steps that were taken on this problem before, without success.
-
-    Returns
-    -------
-    bool
-        Whether the KKT gap is at most tol. If not, steps ran out, or neither method brings a gain.
+    `working_set` is the rule of the SMO steps. Both methods together take at most `max_iter` steps, and
+    `taken` SMO steps were taken on this problem before, without success. Returns whether the KKT gap is at
+    most tol. If not, steps ran out, or neither method brings a gain.
     """
     cdef long long first = dual.n_iter, last = first + max_iter
     cdef long long steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS, most

@@ -37,13 +37,7 @@ STORED_BYTES = 2**28        # limit for stored columns
 
 
 cdef class BlockedDual(Dual):
-    """A dual problem that is solved by blocks; see `Dual`.
-
-    Attributes
-    ----------
-    size, most_inbound : int
-        See `Blocks`; to be set before the problem is solved.
-    """
+    """A dual problem that is solved by blocks; see `Dual`, and `Blocks` for its sizes, to be set before."""
 
     cdef public Py_ssize_t size, most_inbound
     cdef Py_ssize_t free        # the number of columns that can still be stored
