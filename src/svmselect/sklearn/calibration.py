@@ -39,22 +39,11 @@ def check_calibration(estimator):
 class Calibration:
     """A map from decision values to the probabilities of k classes.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,) or (n, k)
-        Decision values of left-out rows, for two classes or for each class; see `SVC.decision_function`, with
-        "ovr".
-    codes : ndarray of intp, shape (n,)
-        The number of each row's class.
-    k : int
-    weight : ndarray, shape (n,)
-        The weight of each row.
-    method : {"sigmoid", "isotonic"}
+    It is fitted to decision values of left-out rows, shape (n,) for two classes or (n, k), see
+    `SVC.decision_function`, with the numbers of their classes and their weights.
 
-    Notes
-    -----
-    "sigmoid": ``1 / (1 + exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are
-    ``(n_+ + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of
+    "sigmoid": ``1 / (1 + exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are ``(n_+
+    + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of
     greatest likelihood. "isotonic": the monotone function of least squares. With more than two classes one
     for each class, and the probabilities of a row are divided by their sum.
     """
@@ -182,16 +171,9 @@ def left_out_probabilities(values, codes, k, weight, method, blocks):
 class PairwiseCoupling:
     """A map from the decision values of pairs to the probabilities of k classes.
 
-    Parameters
-    ----------
-    probA, probB : ndarray, shape (k (k - 1) / 2,)
-        ``1 / (1 + exp(A f + B))`` is the probability of a pair's first class where the decision value f is
-        positive for it.
-
-    Notes
-    -----
-    LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and Weng,
-    "Probability estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
+    ``1 / (1 + exp(A f + B))`` is the probability of a pair's first class where the decision value f is
+    positive for it. LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and
+    Weng, "Probability estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
     """
 
     shape = "ovo"  # of the decision values, see `votes.decisions`

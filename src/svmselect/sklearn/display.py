@@ -242,18 +242,7 @@ class SearchDisplay:
 
 
 class _Models:
-    """The models of a search with one of their scores.
-
-    Parameters
-    ----------
-    search : LOOSearchCV or SeededCV
-    score : str or None
-
-    Attributes
-    ----------
-    names : list of str
-        Parameters that the grid has.
-    """
+    """The models of a search with one of their scores; `names` are the parameters that the grid has."""
 
     def __init__(self, search, score):
         results = search.cv_results_

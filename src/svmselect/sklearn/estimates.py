@@ -32,35 +32,17 @@ __all__ = ["Estimates", "Training", "training_of"]
 
 @dataclass
 class Training:
-    """The results of `fit` from which estimates are computed.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix, shape (m, d)
-    kernel : Kernel
-    memory_mb : float
-    problem : Problem
-    value : float
-        C or nu of `fit`.
-    solutions : list of Solution
-        One for each pair of classes.
-    exact : list of Solution or None
-        The solutions to round-off, once an estimate has needed them.
-    spheres : list of Sphere or None
-        The smallest spheres around the rows of each pair, likewise.
-    left_out : ndarray, shape (m, n_pairs), or None
-        Exact left-out decision values of the pairs, once they are known.
-    """
+    """The results of `fit` from which estimates are computed."""
 
     X: np.ndarray | scipy.sparse.csr_array
     kernel: Kernel
     memory_mb: float
     problem: Problem
-    value: float
-    solutions: list[Solution]
-    exact: list[Solution] | None = None
-    spheres: list[Sphere] | None = None
-    left_out: np.ndarray | None = None
+    value: float  # C or nu of `fit`
+    solutions: list[Solution]  # one for each pair of classes
+    exact: list[Solution] | None = None  # the solutions to round-off, once an estimate has needed them
+    spheres: list[Sphere] | None = None  # the smallest spheres around the rows of each pair, likewise
+    left_out: np.ndarray | None = None  # exact left-out decision values, shape (m, n_pairs), likewise
 
     @cached_property
     def gram(self):

@@ -27,32 +27,11 @@ PASSES = 8  # evaluating a model takes at least this many passes over the Gram m
 class EvaluationRows:
     """Rows, labels and weights on which the models of a search are trained and scored.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (m, d)
-    classes : ndarray, shape (k,)
-    codes : ndarray of intp, shape (m,)
-        The number of each row's class.
-    sample_weight : array_like, shape (m,), or None
-        Factor of C at each row, in training; 1 by default.
-    class_weight : dict, "balanced" or None
-        The parameter of the estimator.
-    metadata : dict from str to array, shape (m,)
-        Arrays for scorers.
-    given_X : array_like, DataFrame or CSR matrix, shape (m, d)
-    given_y : array_like or Series, shape (m,)
-        Rows and labels as the user gave them, for scorers and splitters.
-
-    Attributes
-    ----------
-    y : ndarray, shape (m,)
-        Labels, or targets of a regression, whose rows are of one class.
-    weight : ndarray, shape (m,)
-        The weights of training.
-    error_weight : ndarray, shape (m,)
-        The weight of a row in the default score: its weight times that of its class.
-    default_score : str
-        "accuracy", or "weighted_accuracy" where the weights of the classes differ.
+    `codes` are the numbers of the rows' classes. Scorers and splitters get `given_X`, `given_y` and
+    `metadata` as the user gave them. `y` are the labels, or targets of a regression, whose rows are of one
+    class. `weight` are the weights of training; `error_weight`, those of the default score, are multiplied by
+    the weight of each row's class. `default_score` is "weighted_accuracy" where the weights of the classes
+    differ, else "accuracy".
     """
 
     def __init__(self, X, classes, codes, sample_weight, class_weight, metadata, given_X, given_y):
@@ -93,28 +72,15 @@ class EvaluationRows:
 
 @dataclass
 class _ModelScores:
-    """The scores of one model, its times, and the reasons where it has no score.
+    """The scores of one model, its times, and the reasons where it has no score."""
 
-    Attributes
-    ----------
-    test, train : dict from str to ndarray, shape (n_scores,)
-        Scores by their names; `train` is empty unless train scores are requested.
-    fit_time, score_time : ndarray, shape (n_splits,)
-        Wall-clock seconds.
-    n_not_converged : int
-        Solves that ran out of steps.
-    columns : dict from str to number
-        Further columns of `cv_results_`.
-    failures : dict from int to Exception
-        The error by which the model has no score on a split.
-    """
-
-    test: dict[str, np.ndarray]
-    train: dict[str, np.ndarray]
-    fit_time: np.ndarray
+    test: dict[str, np.ndarray]  # scores by their names, shape (n_scores,) each
+    train: dict[str, np.ndarray]  # the same, empty unless train scores are requested
+    fit_time: np.ndarray  # wall-clock seconds, shape (n_splits,)
     score_time: np.ndarray
-    n_not_converged: int = 0
-    columns: dict[str, float] = field(default_factory=dict)
+    n_not_converged: int = 0  # solves that ran out of steps
+    columns: dict[str, float] = field(default_factory=dict)  # further columns of `cv_results_`
+    # the errors by which the model has no score, by split
     failures: dict[int, Exception] = field(default_factory=dict)
 
 
@@ -122,29 +88,13 @@ class Evaluator:
     """Evaluation of models that share a kernel, by folds or by leave-one-out.
 
     A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
-    which yields the _ModelScores of each C or nu of `values`, which increase.
+    which yields the _ModelScores of each C or nu of `values`, which increase. The `template` has the
+    parameters that all models have in common. A `scoring` of None is the default score; `error_score` stands
+    for the score of a model that cannot be trained, or scored. With `stop_early` a model is given up as soon
+    as its error cannot be the least any more.
 
-    Parameters
-    ----------
-    data : EvaluationRows
-    template : SVC or NuSVC
-        Has the parameters that all models have in common.
-    scoring : Scoring or None
-        None for the default score.
-    error_score : "raise" or float
-        Stands for the score of a model that cannot be trained, or scored.
-    return_train_score : bool
-    stop_early : bool
-        Whether a model is given up as soon as its error cannot be the least any more.
-
-    Attributes
-    ----------
-    exact : bool
-        Whether decision values have to be exact; else their signs are.
-    tol : float
-        KKT gap to which the models are solved.
-    least : float
-        The least error of all models that are done.
+    Decision values have to be `exact`, or only their signs, with models solved to the KKT gap `tol`. `least`
+    is the least error of all models that are done.
     """
 
     columns: ClassVar[dict] = {}  # further columns of results, with their values for a model without scores
@@ -163,25 +113,10 @@ class Evaluator:
         return ["score"] if self.scoring is None else self.scoring.names
 
     def evaluate_kernel(self, kernel, parts, candidates, memory_mb, gram=None, progress=None):
-        """Return the _ModelScores of the candidates of a kernel.
+        """Return the _ModelScores of the candidates of a kernel, by their numbers.
 
-        Parameters
-        ----------
-        kernel : Kernel
-        parts : list of (class_weight, numbers)
-            See `by_kernel`.
-        candidates : list of dict
-        memory_mb : float
-            Budget for a new Gram matrix.
-        gram : Gram, optional
-            One whose memory may be used.
-        progress : callable, optional
-            Called with the share of the work that is done.
-
-        Returns
-        -------
-        dict from int to _ModelScores
-            By the numbers of the candidates.
+        For `parts` see `by_kernel`. A new Gram matrix has the budget `memory_mb`; the memory of `gram` may be
+        used instead. `progress` is called with the share of the work that is done.
         """
         scores = {}
         for number, (class_weight, numbers) in enumerate(parts):
@@ -244,17 +179,10 @@ class Evaluator:
 
 
 def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
-    """Return the _ModelScores of each candidate.
+    """Return the _ModelScores of each candidate; with `verbose`, progress is shown on standard error.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-    candidates : list of dict
-    n_jobs : int or None
-        Kernels that are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
-        a Gram matrix of its own, where there are threads, memory and work for them; else in turn.
-    verbose : bool
-        Whether to show progress on standard error.
+    `n_jobs` kernels are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
+    a Gram matrix of its own, where there are threads, memory and work for them; else in turn.
     """
     X, memory = evaluator.data.X, evaluator.template.cache_size
     groups = by_kernel(candidates, evaluator.template, X)

@@ -20,21 +20,11 @@ CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
 
 class _LeftOutModel(NamedTuple):
-    """Decision values of the pairs of classes by one model; see `one_vs_one`.
+    """Decision values of the pairs of classes by one model, shape (m, n_pairs); see `one_vs_one`."""
 
-    Attributes
-    ----------
-    values : ndarray, shape (m, n_pairs)
-        By the classifier without the row.
-    trained : ndarray, shape (m, n_pairs)
-        By the one with all rows.
-    n_not_converged : int
-        Solves that ran out of steps.
-    """
-
-    values: np.ndarray
-    trained: np.ndarray
-    n_not_converged: int
+    values: np.ndarray  # by the classifier without the row
+    trained: np.ndarray  # by the one with all rows
+    n_not_converged: int  # solves that ran out of steps
 
 
 def left_out_tol(formulation, tol, decision_values):
@@ -45,34 +35,15 @@ def left_out_tol(formulation, tol, decision_values):
 def loo_path(
     gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False, hopeless=None
 ):
-    """Yield the _LeftOutModel of each C; None for a C that is given up.
+    """Yield the _LeftOutModel of each C, in increasing order; None for a C that is given up.
 
     Leaving out a row of a class changes the problems of the pairs with this class: their values are those of
     the pairs' leave-one-out. The other pairs have the values of all rows. Weights stay those of all rows.
+    Each solution starts the next, the first one at `starts`, feasible alphas of each pair.
 
-    Parameters
-    ----------
-    gram : Gram
-        Kernel matrix of the m rows.
-    problem : Problem
-    Cs : sequence of float
-        Increasing: each solution starts the next.
-    tol, max_iter
-        See `svmselect.leave_one_out`.
-    starts : list of ndarray, optional
-        Feasible alphas of each pair for the first C; zeros by default.
-    progress : callable, optional
-        Called as ``progress(done)``, with the share of all work that is done.
-    decision_values : bool
-        Whether the values are exact; else their signs are.
-    hopeless : callable, optional
-        Called now and then as ``hopeless(values)``, with decision values of the pairs, shape (m, n_pairs), by
-        which no row has fewer votes for its class than left out. The model is given up if it returns True.
-
-    Raises
-    ------
-    ValueError
-        If the kernel is not positive semi-definite.
+    `progress` is called with the share of all work that is done. `hopeless` is called now and then with
+    decision values of the pairs, by which no row has fewer votes for its class than left out, and gives the
+    model up by returning True. For other parameters see `svmselect.leave_one_out`.
     """
     pairs = problem.pairs
     starts = [None] * len(pairs) if starts is None else starts

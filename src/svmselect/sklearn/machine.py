@@ -22,28 +22,15 @@ __all__ = ["LeftOutRows", "Machine"]
 
 @dataclass
 class _MachineTraining:
-    """The results of `fit` from which left-out values are computed; see `estimates.Training`.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix, shape (m, d)
-    kernel : Kernel
-    memory_mb : float
-    z : ndarray, shape (m,), or None
-        Targets; None of one class.
-    weight : ndarray, shape (m,)
-    solution : RegressionSolution or Solution
-    origin : ndarray, shape (d,), or None
-        See `Gram`.
-    """
+    """The results of `fit` from which left-out values are computed; see `estimates.Training`."""
 
     X: np.ndarray | sparse.csr_array
     kernel: Kernel | Precomputed
     memory_mb: float
-    z: np.ndarray | None
+    z: np.ndarray | None  # targets; None of one class
     weight: np.ndarray
-    solution: object
-    origin: np.ndarray | None
+    solution: object  # RegressionSolution or Solution
+    origin: np.ndarray | None  # see `Gram`
 
     @cached_property
     def gram(self) -> Gram:

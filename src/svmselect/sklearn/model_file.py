@@ -51,22 +51,13 @@ LABELS = {"i": "number", "u": "number", "f": "number", "b": "number", "U": "text
 
 @dataclass(frozen=True)
 class _SavedModel:
-    """The content of a model file.
-
-    Attributes
-    ----------
-    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
-    format : {"json", "libsvm"}
-    encoding : dict or None
-        The map from rows of a table to rows of the model, for the command that has written it.
-    zero_based : bool
-        Whether a file of LIBSVM counts its features from 0.
-    """
+    """The content of a model file."""
 
     model: SVC | NuSVC | Machine
     format: str
+    # the map from rows of a table to rows of the model, for the command that has written it
     encoding: dict[str, Any] | None = None
-    zero_based: bool = False
+    zero_based: bool = False  # whether a file of LIBSVM counts its features from 0
 
 
 def save_model(model, path, format="json", encoding=None, zero_based=False):

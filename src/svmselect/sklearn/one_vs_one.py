@@ -31,25 +31,13 @@ __all__ = [
 
 @dataclass(frozen=True)
 class _Pair:
-    """The problem of two classes.
+    """The problem of two classes."""
 
-    Attributes
-    ----------
-    number : int
-        The place of the pair among all pairs of classes.
-    first, second : int
-        Numbers of the classes, ``first < second``.
-    rows : ndarray of intp, shape (n,)
-        Their rows with a positive weight, increasing.
-    y : ndarray, shape (n,)
-        -1.0 for `first`, +1.0 for `second`.
-    """
-
-    number: int
-    first: int
-    second: int
-    rows: np.ndarray
-    y: np.ndarray
+    number: int  # the place of the pair among all pairs of classes
+    first: int  # number of a class
+    second: int  # number of the other class, larger than `first`
+    rows: np.ndarray  # their rows with a positive weight, increasing
+    y: np.ndarray  # -1.0 for `first`, +1.0 for `second`
 
     def gram(self, gram):
         """Return the Gram matrix of the rows of the pair."""
@@ -59,29 +47,10 @@ class _Pair:
 class Problem:
     """A two-class problem for each pair of classes.
 
-    Parameters
-    ----------
-    classes : ndarray, shape (k,)
-        The labels.
-    codes : ndarray of intp, shape (m,)
-        The number of each row's class.
-    weight : ndarray, shape (m,)
-        Factor of C at each row; a row of weight 0 is not trained on.
-
-    Attributes
-    ----------
-    n_pairs : int
-        ``k (k - 1) / 2``, in the order (0, 1), (0, 2), ..., (k - 2, k - 1).
-    pairs : list of _Pair
-        Those of two classes that have rows with a positive weight: the pairs to train.
-    default : ndarray, shape (n_pairs,)
-        The decision value of the pairs that are not trained, everywhere: -1 or 1 for the class that has rows,
-        so that a class without a row to train on is never predicted; 0 for pairs that are trained.
-
-    Raises
-    ------
-    ValueError
-        If fewer than two classes have a row with a positive weight.
+    `weight` are factors of C, 0 for rows that are not trained on. `pairs` are the pairs to train: of two
+    classes that have rows with a positive weight. `default` is the decision value of all other pairs,
+    everywhere: -1 or 1 for the class that has rows, so that a class without a row to train on is never
+    predicted. Raise a ValueError if fewer than two classes have a row with a positive weight.
     """
 
     def __init__(self, classes, codes, weight):

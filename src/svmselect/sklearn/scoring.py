@@ -20,31 +20,12 @@ ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several 
 
 
 class Scoring:
-    """The scores of a search.
+    """The scores of a search; raise a ValueError for anything that names none.
 
-    Parameters
-    ----------
-    scoring : str, callable, list, tuple, set or dict
-        As for scikit-learn's GridSearchCV: a name; ``scorer(estimator, X, y)``, whose result is a number or a
-        dict of numbers; several names; or a dict from names to either of the first two.
-
-    Attributes
-    ----------
-    names : list of str
-        The names of the scores.
-    several : bool
-        Whether there are several scores; the name of a single one is "score".
-    needs_values : bool
-        Whether a scorer needs more than labels.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-
-    Notes
-    -----
-    `names` and `needs_values` are known after `rehearse`.
+    `scoring` is as for scikit-learn's GridSearchCV: a name; ``scorer(estimator, X, y)``, whose result is a
+    number or a dict of numbers; several names; or a dict from names to either of the first two. Among
+    `several` scores each has its name, a single one is "score". The `names`, and whether scorers need more
+    than labels, `needs_values`, are known after `rehearse`.
     """
 
     def __init__(self, scoring):
@@ -155,22 +136,9 @@ def left_out_rows(estimator, classes, codes, X, values, weight, folds):
 class LeftOut(ClassifierMixin, BaseEstimator):
     """A fitted classifier as scorers see it, each of whose answers is by the classifier without that row.
 
-    Parameters
-    ----------
-    estimator : SVC
-        Its `decision_function_shape` is the shape of the decision values.
-    classes : ndarray, shape (k,)
-    X : array_like, DataFrame or CSR matrix, shape (n, d)
-        The rows that scorers may ask about, all at once.
-    values : ndarray, shape (n, k (k - 1) / 2)
-        Decision values of the pairs.
-    probabilities : callable, optional
-        ``probabilities()``: those of the classes, shape (n, k).
-
-    Attributes
-    ----------
-    values_needed : bool
-        Whether a scorer has called for more than labels.
+    `values` are decision values of the pairs at the rows X, about which scorers may ask all at once.
+    `probabilities` is called for those of the classes, shape (n, k). `values_needed` says whether a scorer
+    has called for more than labels.
     """
 
     def __init__(self, estimator, classes, X, values, probabilities=None):

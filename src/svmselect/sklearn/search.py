@@ -86,12 +86,7 @@ class Search(ClassifierMixin, BaseEstimator):
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def get_metadata_routing(self):
-        """Return the router of metadata of `fit` and `score`; see scikit-learn's guide to metadata routing.
-
-        Returns
-        -------
-        MetadataRouter
-        """
+        """Return the router of metadata of `fit` and `score`; see scikit-learn's guide."""
         router = MetadataRouter(owner=self)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         if self.scoring is None:
@@ -357,18 +352,9 @@ def _handed_on(given, routed):
 
 
 class _Choice:
-    """The choice of the best model.
+    """The choice of the best model; raise a ValueError for a bad `refit`.
 
-    Parameters
-    ----------
-    refit : bool, str or callable
-        See the searches; a ValueError for a bad one.
-    scoring : Scoring or None
-
-    Attributes
-    ----------
-    by : str, callable or None
-        The score that chooses, or a function of `cv_results_`; None if no model is the best.
+    `by` is the score that chooses, or a function of `cv_results_`; None if no model is the best.
     """
 
     def __init__(self, refit, scoring):

@@ -124,26 +124,13 @@ class _Split(NamedTuple):
 
 
 class _SplitFit(NamedTuple):
-    """The fit of a model on a split: decision values of the pairs, or the error that it raised.
+    """The fit of a model on a split: decision values of the pairs at its rows, or an error."""
 
-    Attributes
-    ----------
-    classes : ndarray of intp, shape (k,)
-        Numbers of the classes that it was trained on.
-    test, train : ndarray, shape (n_rows, k (k - 1) / 2)
-        At the rows of the split.
-    seconds : float
-        Wall-clock time.
-    n_not_converged : int
-        Solves that ran out of steps.
-    error : Exception or None
-    """
-
-    classes: np.ndarray | None = None
-    test: np.ndarray | None = None
+    classes: np.ndarray | None = None  # numbers of the classes that it was trained on
+    test: np.ndarray | None = None  # shape (n_rows, k (k - 1) / 2)
     train: np.ndarray | None = None
-    seconds: float = 0.0
-    n_not_converged: int = 0
+    seconds: float = 0.0  # wall-clock time
+    n_not_converged: int = 0  # solves that ran out of steps
     error: Exception | None = None
 
 
@@ -171,14 +158,7 @@ FITS = {"C": _fits_along_C, "nu": _fits_of_nus}
 
 
 class FoldEvaluator(Evaluator):
-    """Evaluation on splits.
-
-    Parameters
-    ----------
-    splits : list of _Split
-    **options
-        Arguments of `Evaluator`.
-    """
+    """Evaluation on splits; for other arguments see `Evaluator`."""
 
     def __init__(self, splits, **options):
         super().__init__(**options)
