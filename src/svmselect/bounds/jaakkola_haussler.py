@@ -24,10 +24,6 @@ def jaakkola_haussler(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     ----------
     gram, y, solution
         See `span_rule`.
-
-    Returns
-    -------
-    Estimate
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

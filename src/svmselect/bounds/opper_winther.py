@@ -61,10 +61,6 @@ def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
     ----------
     gram, y, solution
         See `span_rule`.
-
-    Returns
-    -------
-    OpperWinther
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

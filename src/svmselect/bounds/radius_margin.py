@@ -65,15 +65,6 @@ def radius_margin(gram: Gram, y: ArrayLike, solution: Solution, sphere: Sphere |
         `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
         computed by default.
 
-    Returns
-    -------
-    RadiusMargin
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution or sphere of another number of rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -137,10 +128,6 @@ def rescaled_radius_margin(gram: Gram, y: ArrayLike, solution: Solution) -> Resc
     ----------
     gram, y, solution
         See `span_rule`.
-
-    Returns
-    -------
-    RescaledRadiusMargin
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -80,16 +80,6 @@ def span_bound(
     max_iter : int, optional
         The largest number of SMO steps for one span; by default a hundred thousand per row, and at least a
         million.
-
-    Returns
-    -------
-    SpanBound
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, a solution or sphere of another number of rows, or a bad `tol` or
-        `max_iter`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -66,15 +66,6 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     solution : Solution
         The result of `solve_csvc` or `solve_nusvc`, with one C or one per point.
 
-    Returns
-    -------
-    SpanRule
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution of another number of rows.
-
     Notes
     -----
     With V the in-bound SVs, ``Kt = [[K_VV, 1], [1', 0]]`` and ``v = (K_Vp, 1)``, the squared span is ``1 /

@@ -66,26 +66,6 @@ def span_estimate_svr(gram: Gram, z: ArrayLike, solution: RegressionSolution) ->
         Targets.
     solution : RegressionSolution
         The result of `solve_svr`, to a tolerance well below epsilon.
-
-    Returns
-    -------
-    SpanRegression
-
-    Raises
-    ------
-    ValueError
-        For bad targets, a solution of another number of rows, or a kernel that is not positive semi-definite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_svr, span_estimate_svr
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> z = np.sin(X[:, 0])
-    >>> gram = Gram(X, RBF(0.5))
-    >>> estimate = span_estimate_svr(gram, z, solve_svr(gram, z, C=10, epsilon=0.1, tol=1e-9))
-    >>> estimate.predictions.round(2)
-    array([ 0.39,  0.51,  0.57,  0.12, -0.45, -0.66, -0.11,  0.16])
     """
     # 1) arguments
     begin = time.process_time()

@@ -72,15 +72,6 @@ def smallest_enclosing_sphere(
         Largest excess of the squared radius, relative to that of the smallest sphere.
     max_iter : int, optional
         The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
-
-    Returns
-    -------
-    Sphere
-
-    Raises
-    ------
-    ValueError
-        For no points, row numbers out of range, or a bad `tol` or `max_iter`.
     """
     begin = time.process_time()
     limit = check_options(tol, "wss2", max_iter, gram.m)

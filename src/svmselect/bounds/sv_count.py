@@ -23,10 +23,6 @@ def sv_count(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     ----------
     gram, y, solution
         See `span_rule`.
-
-    Returns
-    -------
-    Estimate
     """
     begin = time.process_time()
     check_estimate(gram, y, solution)

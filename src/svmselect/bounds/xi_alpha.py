@@ -26,10 +26,6 @@ def xi_alpha(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     ----------
     gram, y, solution
         See `span_rule`.
-
-    Returns
-    -------
-    Estimate
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

@@ -121,12 +121,7 @@ class Sum(_Combined):
 
 @dataclass(frozen=True)
 class Product(_Combined):
-    """The kernel ``k_1(x, z) k_2(x, z) ...``, also written ``k_1 * k_2``.
-
-    Parameters
-    ----------
-    parts : tuple of Kernel
-    """
+    """The kernel ``k_1(x, z) k_2(x, z) ...`` of a tuple of kernels, also written ``k_1 * k_2``."""
 
     parts: tuple[Kernel, ...]
 

@@ -115,15 +115,6 @@ def leave_one_out(
         in their order, to each as much as its box allows; and a step adds the difference of its two columns,
         which leaves less round-off and more ties between points. Slow where SMO creeps.
 
-    Returns
-    -------
-    LeaveOneOut
-
-    Raises
-    ------
-    ValueError
-        For a bad argument; the sentence names it and its value.
-
     Notes
     -----
     *When a path may stop.* Let t > 0 be what is left of alpha_r, h the present value of ``y_r f(x_r)``, and c

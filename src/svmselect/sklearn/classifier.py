@@ -149,11 +149,6 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            For a bad parameter, values that are not finite numbers, one class only, or shapes that differ.
         """
         check_calibration(self)
         scoring = None if self.threshold is None else Scoring(self.threshold)
@@ -308,18 +303,10 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X):
-        """Predict labels.
+        """Predict labels, shape (n,), of rows as for `decision_function`.
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            Of two classes the second from `threshold_` on. Of more the one with most votes; of several the
-            first, or with ``break_ties=True`` that with the largest value of "ovr".
+        Of two classes the second is predicted from `threshold_` on. Of more it is the one with most votes; of
+        several the first, or with ``break_ties=True`` that with the largest value of "ovr".
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
@@ -333,15 +320,8 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """Compute probabilities of the classes, with ``calibration="loo"`` or by LIBSVM's file of a model.
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            As for `decision_function`.
-
-        Returns
-        -------
-        ndarray, shape (n, k)
-            In the order of `classes_`; the most probable class need not be the predicted one.
+        Rows are as for `decision_function`. The result, shape (n, k), is in the order of `classes_`; the most
+        probable class need not be the predicted one.
         """
         values = self._pair_values(X)
         return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))

@@ -98,15 +98,6 @@ class SearchDisplay:
             percent, and a score such as neg_mean_absolute_error without its minus.
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SearchDisplay
-
-        Raises
-        ------
-        ValueError
-            For an unknown kind, parameter or score.
         """
         _check_is_a_search(search)
         if kind is not None and kind not in KINDS:
@@ -131,18 +122,7 @@ class SearchDisplay:
         return models.display(cls, kind, names).plot(ax)
 
     def plot(self, ax=None):
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            A new figure by default.
-
-        Returns
-        -------
-        SearchDisplay
-            Itself, with `ax_` and `figure_`.
-        """
+        """Draw the picture on `ax`, by default on a new figure; return the display."""
         if ax is None:
             try:
                 from matplotlib import pyplot

@@ -111,11 +111,6 @@ class Estimates:
         -------
         float or dict from str to float
             A dict for several scores.
-
-        Raises
-        ------
-        ValueError
-            For an unknown name, or raised by the scorer.
         """
         scoring = Scoring(scoring)
         training = training_of(self, "loo_score")

@@ -111,20 +111,10 @@ class OneClassSVM(OutlierMixin, Machine):
         return solve_one_class(gram, self.nu, weight, tol=self.tol, max_iter=step_limit(self.max_iter))
 
     def fit(self, X, y=None, sample_weight=None):
-        """Train.
+        """Train; `y` is not used.
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (m, d)
-            See `SVC.fit`.
-        y : None
-            Not used.
-        sample_weight : array_like, shape (m,), optional
-            Upper bounds of the variables; 1 by default. A row of weight 0 is not trained on.
-
-        Returns
-        -------
-        self
+        `sample_weight`, shape (m,), are the upper bounds of the variables, 1 by default. A row of weight 0 is
+        not trained on. For the rows X see `SVC.fit`.
         """
         self._check_fit(X)
         X = one_class_rows(self, X)
@@ -191,21 +181,9 @@ class OneClassSVM(OutlierMixin, Machine):
         return self.loo_decision_
 
     def loo_score(self, scoring, y, sample_weight=None):
-        """Compute a score of the left-out predictions and decision values, with labels.
+        """Compute a score, such as "roc_auc", of the left-out decision values; see `SVC.loo_score`.
 
-        Parameters
-        ----------
-        scoring : str, callable, list, tuple, set or dict
-            As for `LOOSearchCV`, such as "roc_auc".
-        y : array_like, shape (m,)
-            1 for rows that are to be accepted, -1 for outliers.
-        sample_weight : array_like, shape (m,), optional
-            Weights of the rows in the score.
-
-        Returns
-        -------
-        float or dict from str to float
-            A dict for several scores.
+        `y` are labels: 1 for rows that are to be accepted, -1 for outliers.
         """
         training, y = training_of(self, "loo_score"), np.asarray(y)
         values = np.where(y == 1, 1.0, -1.0), self.loo_decision_

@@ -128,12 +128,6 @@ class Search(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            For a bad parameter of the search, the grid or the estimator, as `SVC.fit`, and if no model can be
-            trained.
         """
         # 1) parameters, rows and metadata
         template = self._template()
@@ -289,20 +283,10 @@ class Search(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_score)
     def score(self, X, y=None, sample_weight=None, **metadata):
-        """Compute the score of the best model at new rows.
+        """Compute the score of the best model at new rows, by the scorer that chose it.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows as for `SVC.fit`. The weights count in an accuracy alone, or where metadata routing hands
-            them to the scorer.
-        **metadata : array_like, shape (n,)
-            Other arrays for the scorer, with metadata routing.
-
-        Returns
-        -------
-        float
-            By the scorer that chose the model; its accuracy without `scoring`.
+        Without `scoring` it is the accuracy, of regressions r2. The weights count in these alone, or where
+        metadata routing hands them to the scorer, as it does the other arrays, shape (n,) each.
         """
         best = self._best()
         given = {"sample_weight": sample_weight, **metadata}
