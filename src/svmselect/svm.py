@@ -13,6 +13,7 @@ from svmselect.checks import check_bounds, check_labels, check_options, check_st
 from svmselect.gram import Gram
 from svmselect.solver._smo import NuDual
 from svmselect.solver.blocks import choose_blocks, dual_of
+from svmselect.solver.feasible import filled
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -262,7 +263,7 @@ def solve_nusvc(
     # 1) the dual of nu, from the first points of each class
     columns, values = gram.thread_counts
     dual = NuDual(gram, y)
-    dual.boxes(y, weight, sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
+    dual.boxes(y, weight, sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
     dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
     # 2) solved to tol on the scale of kernel values, then on the C-SVC's, if its margin rho is smaller; f at
     # the start is a sum of kernel values, also with an indefinite kernel
@@ -308,11 +309,6 @@ def _gap_of(alpha, C, y, decision):
     f, lower, upper = decision - y, alpha > 0, alpha < C
     up, low = np.where(y > 0, upper, lower), np.where(y > 0, lower, upper)
     return max(float(f[low].max(initial=-np.inf) - f[up].min(initial=np.inf)), 0.0)
-
-
-def _filled(bound, total):
-    """Return shares of a total, each up to its bound, the first points first."""
-    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 
 
 def check_solution(gram, y, solution):

@@ -16,7 +16,7 @@ from svmselect.gram import Gram
 from svmselect.path import FAR, check_values
 from svmselect.solver._smo import NuRegression
 from svmselect.solver.blocks import blocks_by_rows, dual_of
-from svmselect.solver.feasible import balanced
+from svmselect.solver.feasible import balanced, filled
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -249,8 +249,7 @@ def solve_nusvr(
     order = np.argsort(z, kind="stable")
     theta, total = np.zeros((2, gram.m)), nu * C.sum() / 2
     for side, rows in enumerate((order[::-1], order)):
-        before = np.cumsum(C[rows]) - C[rows]
-        theta[side, rows] = np.clip(total - before, 0, C[rows])
+        theta[side, rows] = filled(C[rows], total)
     # 2) with epsilon > 0 no row has variables on both sides
     if not ((theta > 0).all(axis=0)).any():
         dual = NuRegression(gram, z - middle)

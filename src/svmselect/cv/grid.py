@@ -13,7 +13,7 @@ from svmselect.checks import check_labels, check_options, frozen, largest_C
 from svmselect.cv.folds import check_folds
 from svmselect.cv.kfold import seed_or_top
 from svmselect.cv.seeds.transition import Transition
-from svmselect.cv.trainer import WORK_PER_FIT, Trainer, groups_of, members_of, unlearned_fast, without
+from svmselect.cv.trainer import WORK_PER_FIT, Trainer, groups_of, members_of, seeding_of_grid, without
 from svmselect.errors import WeightedErrors, misclassified
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
@@ -24,8 +24,6 @@ from svmselect.unlearning.folds import FoldsUnlearning
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
 
-SEEDINGS = ("path", "unlearn")
-MOST_PATHS = 15  # folds; with more, they are unlearned by default
 NO_POINTS = np.arange(0)
 
 
@@ -138,14 +136,9 @@ def cross_validate_grid(
     (0.1, 0.1)
     """
     run = _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values)
-    if seeding is None:
-        seeding = "unlearn" if len(run.members) > MOST_PATHS and unlearned_fast(gram) else "path"
-    if seeding not in SEEDINGS:
-        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
-    if seeding == "unlearn":
-        gram.check_definite()
     # the folds of one gamma, by paths along C or by unlearning
-    every_fold = run.unlearn_folds if seeding == "unlearn" else run.follow_paths
+    unlearned = seeding_of_grid(seeding, gram, len(run.members)) == "unlearn"
+    every_fold = run.unlearn_folds if unlearned else run.follow_paths
     gammas, n_gammas = run.gammas, run.errors.shape[0]
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
     if gammas is not None and len(copies) > 1:

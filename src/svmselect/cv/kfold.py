@@ -107,6 +107,10 @@ class CrossValidation(WeightedErrors):
         return self.errors, ~np.isnan(self.decision)
 
     @property
+    def _fits(self):
+        return self.rounds if self.full is None else (*self.rounds, self.full)
+
+    @property
     def accuracy(self) -> float:
         """Share of correctly classified points among those of the folds run, in [0, 1]."""
         return 1 - self.error
@@ -114,21 +118,17 @@ class CrossValidation(WeightedErrors):
     @property
     def n_iter(self) -> int:
         """Iterations of all fits, that of all points included."""
-        return sum(r.n_iter for r in self.rounds) + (0 if self.full is None else self.full.n_iter)
+        return sum(fit.n_iter for fit in self._fits)
 
     @property
     def kernel_values(self) -> int:
         """Kernel values computed by all fits and seeds."""
-        return sum(r.kernel_values for r in self.rounds) + (
-            0 if self.full is None else self.full.kernel_values
-        )
+        return sum(fit.kernel_values for fit in self._fits)
 
     @property
     def columns_requested(self) -> int:
         """Gram columns asked for by all fits and seeds."""
-        return sum(r.columns_requested for r in self.rounds) + (
-            0 if self.full is None else self.full.columns_requested
-        )
+        return sum(fit.columns_requested for fit in self._fits)
 
     @property
     def seeding_cpu_s(self) -> float:
@@ -143,7 +143,7 @@ class CrossValidation(WeightedErrors):
     @property
     def n_not_converged(self) -> int:
         """Fits that ran out of steps, that of all points included."""
-        return sum(not r.converged for r in self.rounds) + (self.full is not None and not self.full.converged)
+        return sum(not fit.converged for fit in self._fits)
 
 
 @one_blas_thread()
@@ -341,8 +341,8 @@ class _Run:
         optimal, n = ends.optimal(self.trainer.tol), len(group)
         # each fold has an equal share of what the group has cost
         cpu_s = (self.clock() - begin) / n
-        columns_now, values_now = self.gram.thread_counts
-        shares = zip(_shares(columns_now - columns, n), _shares(values_now - values, n), strict=True)
+        spent = np.array(self.gram.thread_counts) - (columns, values)
+        shares = np.diff(np.arange(n + 1)[:, None] * spent // n, axis=0).tolist()
         for j, (h, share) in enumerate(zip(group, shares, strict=True)):
             cost = _Cost(cpu_s, *share)
             begin = self.clock()
@@ -400,11 +400,6 @@ def seed_or_top(ends, j, change):
     """Return end j of paths of folds as the seed of a fit, or the seed "top" if the path was degenerate."""
     seed = _seed_of(ends, j)
     return seed if ends.reached[j] else top(change)._replace(steps=seed.steps)
-
-
-def _shares(count, n):
-    """Return a count in n parts that differ by 1 at most."""
-    return np.diff(np.arange(n + 1) * count // n).tolist()
 
 
 def _check_rounds(rounds, k):

@@ -19,6 +19,7 @@ from svmselect.checks import check_bounds, check_labels, check_options, check_st
 from svmselect.errors import misclassified
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain, retrain_briefly, solve_in_turn
+from svmselect.loo.regression import counter, identical_rows
 from svmselect.loo.result import LeaveOneOut
 from svmselect.loo.sufficiency import sufficiency_checks
 from svmselect.solver._smo import Dual
@@ -164,24 +165,24 @@ def leave_one_out(
     array([False, False, False,  True,  True, False, False, False])
     """
     # 1) arguments
-    problem = _check(
+    problem = _Problem(
         gram,
         y,
         C,
+        start,
         method,
         tol,
         working_set,
         efficiency_test,
-        start,
         max_iter,
         decision_values,
         give_up,
-        sample,
         as_published,
-    )
+    ).checked(sample)
     # 2) the solution of all points, with the kernel matrix before it unless few columns may be enough
     columns, values = gram.thread_counts
-    first, group = _identical_points(gram, problem.y) if problem.exact else _separate_points(gram.m)
+    every = np.arange(gram.m)
+    first, group = identical_rows(gram, problem.y, every) if problem.exact else (every, every)
     part = gram if first.size == gram.m else gram.restricted(first, keep=True)
     columns_may_do = problem.exact and _columns_may_do(part)
     if not columns_may_do:
@@ -190,7 +191,7 @@ def leave_one_out(
     full = _solve_all(problem, part, first, group, columns_may_do)
     # 3) left-out points, by the sufficiency checks, by paths, and by training without them
     points = _resolve_by_checks(problem, full, sample, rng)
-    points.report = None if progress is None else _counter(progress, points.undecided.size)
+    points.report = counter(progress, points.undecided.size)
     hopeless = points.hopeless(problem)
     if problem.exact and full.converged and not hopeless:
         hopeless = _resolve_by_paths(problem, full, points)
@@ -215,12 +216,12 @@ def leave_one_out(
 
 @dataclass(frozen=True)
 class _Problem:
-    """The checked arguments of `leave_one_out`."""
+    """The arguments of `leave_one_out`."""
 
     gram: Gram
     y: np.ndarray
     C: np.ndarray
-    theta: np.ndarray | None  # where the full solution starts, in signed variables
+    theta: np.ndarray | None  # alphas from which the full solution starts, checked in signed variables
     method: str
     tol: float
     working_set: str
@@ -229,6 +230,36 @@ class _Problem:
     decision_values: bool
     give_up: Callable | None
     as_published: bool
+
+    def checked(self, sample):
+        """Return the checked problem; raise a ValueError that names a bad argument and its value."""
+        gram, method = self.gram, self.method
+        # arguments of every solver
+        y = check_labels(gram, self.y)
+        gram.check_definite()
+        C = check_bounds(gram, y, self.C)
+        if (C == 0).any():
+            raise ValueError(
+                "C must be positive at every point for leave-one-out, got 0 at point "
+                f"{np.flatnonzero(C == 0)[0]}"
+            )
+        max_iter = check_options(self.tol, self.working_set, self.max_iter, gram.m)
+        # those of leave-one-out
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
+        if not (isinstance(self.efficiency_test, numbers.Integral) and self.efficiency_test >= 0):
+            raise ValueError(f"efficiency_test must be an integer >= 0, got {self.efficiency_test!r}")
+        theta = None if self.theta is None else check_start(self.theta, y, C)
+        if self.give_up is not None and method != "unlearn":
+            raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
+        if method == "unlearn" and self.as_published:
+            raise ValueError(f"as_published=True is for methods 'retrain' and 'certified', got {method!r}")
+        if sample is not None:
+            if not (isinstance(sample, numbers.Integral) and sample >= 1):
+                raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
+            if self.decision_values:
+                raise ValueError("decision_values=True is for all points, not for a sample of them")
+        return replace(self, y=y, C=C, theta=theta, max_iter=max_iter)
 
     @property
     def exact(self):
@@ -273,7 +304,7 @@ class _Points:
     surely_right: np.ndarray  # bool, shape (m,): proved by a check, whatever the decision value's sign
     n_iter: int
     not_converged: np.ndarray
-    report: Callable | None = None
+    report: Callable | None = None  # is told of n more points as done
 
     @property
     def undecided(self):
@@ -287,67 +318,6 @@ class _Points:
     def hopeless(self, problem):
         """Return whether the caller gives up, given the errors known so far."""
         return problem.give_up is not None and bool(problem.give_up(self.errors(problem.y)))
-
-    def tell(self, n):
-        """Report n more points as done."""
-        if self.report is not None and n:
-            self.report(int(n))
-
-
-def _check(
-    gram,
-    y,
-    C,
-    method,
-    tol,
-    working_set,
-    efficiency_test,
-    start,
-    max_iter,
-    decision_values,
-    give_up,
-    sample,
-    as_published,
-):
-    """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
-    # arguments of every solver
-    y = check_labels(gram, y)
-    gram.check_definite()
-    C = check_bounds(gram, y, C)
-    if (C == 0).any():
-        raise ValueError(
-            f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
-        )
-    max_iter = check_options(tol, working_set, max_iter, gram.m)
-    # those of leave-one-out
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
-    if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
-        raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
-    theta = None if start is None else check_start(start, y, C)
-    if give_up is not None and method != "unlearn":
-        raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
-    if method == "unlearn" and as_published:
-        raise ValueError(f"as_published=True is for methods 'retrain' and 'certified', got {method!r}")
-    if sample is not None:
-        if not (isinstance(sample, numbers.Integral) and sample >= 1):
-            raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
-        if decision_values:
-            raise ValueError("decision_values=True is for all points, not for a sample of them")
-    return _Problem(
-        gram,
-        y,
-        C,
-        theta,
-        method,
-        tol,
-        working_set,
-        efficiency_test,
-        max_iter,
-        decision_values,
-        give_up,
-        as_published,
-    )
 
 
 def _columns_may_do(gram):
@@ -445,7 +415,7 @@ def _resolve_by_paths(problem, full, points):
             points.n_iter += n_iter
             points.decision[part[decided]] = values[decided]
             points.resolved_by[part] = np.array(["", "retrained", "certified"])[outcome]
-            points.tell(np.count_nonzero(decided))
+            points.report(np.count_nonzero(decided))
             part, bounds_left = part[~decided], bounds_left[~decided]
         # the paths of the others
         if part.size:
@@ -511,23 +481,8 @@ def _train_without(problem, full, undecided, aim, points):
         _, f, b, _, _, after = dual.state()
         decision[k], outcome[k] = f[r] + y[r] + b, dual.reached(problem.largest_gap)
         n_iter += after - before
-        points.tell(1)
+        points.report(1)
     return decision, outcome, n_iter
-
-
-def _separate_points(m):
-    """Return the first point of each group, and the group of each point, where each point is a group."""
-    return np.arange(m), np.arange(m)
-
-
-def _identical_points(gram, y):
-    """Return the first of each group of points of equal rows and labels, and the group of each point."""
-    rows = gram.row_groups
-    if rows[-1] == gram.m - 1:
-        return _separate_points(gram.m)
-    _, first, group = np.unique(2 * rows + (y > 0), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[group]
 
 
 def _split_among_points(solution, group, C):
@@ -558,15 +513,3 @@ def _portions(points, decision, y, give_up):
     while 2 * ends[-1] < points.size:
         ends.append(2 * ends[-1])
     return np.split(order, ends)
-
-
-def _counter(progress, total):
-    """Return a callable that is told of n more points done, and calls ``progress(done, total)``."""
-    done = 0
-
-    def report(n):
-        nonlocal done
-        done += n
-        progress(done, total)
-
-    return report

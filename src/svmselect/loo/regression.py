@@ -199,8 +199,7 @@ def leave_one_out_svr(
     start = None if start is None else check_theta(start, C)
     scaled = ScaledRegression.scaling(z, C, epsilon)
     first, group = identical_rows(gram, z, trained) if models is None else (trained, np.arange(trained.size))
-    full = _FullRegression(gram, scaled, first, group, trained)
-    full.solve(start, max_iter)
+    full = _FullRegression(gram, scaled, first, group, trained, start, max_iter)
     solution = full.solution(counts)
     # 3) rows whose model stays
     predictions = solution.prediction.copy()
@@ -253,21 +252,16 @@ class _FullRegression:
     """The scaled regression of all rows, in which each group of identical rows is one row.
 
     `first` has a row of each group, `group` the group of each row that is `trained` on. `dual`, `bound` and
-    `theta` are those of the groups.
+    `theta` are those of the groups. It is solved from `start`, in the units of the targets, or from 0.
     """
 
-    def __init__(self, gram, scaled, first, group, trained):
+    def __init__(self, gram, scaled, first, group, trained, start, max_iter):
         self.gram, self.scaled, self.first, self.group, self.trained = gram, scaled, first, group, trained
         self.bound = np.bincount(group, scaled.C[trained])
         part = gram if first.size == gram.m else gram.restricted(first, keep=True).compute()
         self.dual = Dual(part, scaled.z[first])
-
-    def solve(self, start, max_iter):
-        """Solve for all rows, from variables in the units of the targets, shape (m,), or from 0."""
-        theta = None
-        if start is not None:
-            theta = np.bincount(self.group, start[self.trained]) / self.scaled.unit
-        self.dual.regress(self.bound, self.scaled.epsilon, theta)
+        theta = None if start is None else np.bincount(group, start[trained]) / scaled.unit
+        self.dual.regress(self.bound, scaled.epsilon, theta)
         _active_set.solve(self.dual, "wss2", EXACT, max_iter)
         self.theta = self.dual.state()[0]
 
@@ -292,10 +286,8 @@ class _FullRegression:
 
         A group of identical rows that comes to its bound without a row no longer fixes b.
         """
-        theta, bound_left = (
-            np.abs(self.theta)[self.group],
-            self.bound[self.group] - self.scaled.C[self.trained],
-        )
+        theta = np.abs(self.theta)[self.group]
+        bound_left = self.bound[self.group] - self.scaled.C[self.trained]
         return (theta > 0) & (theta >= (1 - SNAP) * bound_left)
 
     def shifts_of_middle(self):
@@ -353,8 +345,10 @@ class _FullRegression:
 
 def identical_rows(gram, z, trained):
     """Return the first of each group of identical rows and targets, and the group of each trained row."""
-    numbers = gram.row_groups[trained]
-    keys = np.stack([numbers.astype(np.float64), z[trained]], axis=1)
+    numbers = gram.row_groups
+    if numbers[-1] == gram.m - 1:  # all rows differ
+        return trained, np.arange(trained.size)
+    keys = np.stack([numbers[trained].astype(np.float64), z[trained]], axis=1)
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return trained[first[order]], np.argsort(order)[group.reshape(-1)]

@@ -13,10 +13,10 @@ import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_options, frozen
 from svmselect.gram import Gram
 from svmselect.loo.regression import EXACT, counter, identical_rows
-from svmselect.one_class import check_nu, rows_filled
+from svmselect.one_class import check_nu
 from svmselect.solver._smo import Dual
 from svmselect.solver._state import midpoint
-from svmselect.solver.feasible import SNAP, balanced
+from svmselect.solver.feasible import SNAP, balanced, filled
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 from svmselect.unlearning._paths import Outcome
@@ -198,7 +198,7 @@ class _FullOneClass:
         # 1) a rough solution, for the unit of its decision values
         largest = float(part.diagonal.max())
         total = nu * self.bound.sum()
-        self.dual.confine(self.zero, self.bound, rows_filled(self.bound, total))
+        self.dual.confine(self.zero, self.bound, filled(self.bound, total))
         _active_set.solve(self.dual, "wss2", 1e-3 * max(largest * self.bound.max(), 1e-300), max_iter)
         theta, f = self.dual.state()[:2]
         size = max(float(np.abs(f).max()), LEAST_UNIT * total * largest)
@@ -305,7 +305,7 @@ class _FullOneClass:
         bound = self.bound.copy()
         bound[r] = self.bounds_left(np.array([r]), weight)[0]
         dual = Dual(self.dual.gram, self.zero)
-        for start in (self.start_of(bound, self.total), rows_filled(bound, self.total)):
+        for start in (self.start_of(bound, self.total), filled(bound, self.total)):
             dual.confine(self.zero, bound, start)
             _active_set.solve(dual, "wss2", EXACT, max_iter)
             if self.reached(dual):

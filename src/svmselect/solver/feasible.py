@@ -6,9 +6,14 @@ from math import fsum
 
 import numpy as np
 
-__all__ = ["SNAP", "balanced", "give_excess", "snapped"]
+__all__ = ["SNAP", "balanced", "filled", "give_excess", "snapped"]
 
 SNAP = 1e-12  # this close to a bound, relative to the width of the box, is on it
+
+
+def filled(bound, total):
+    """Return shares of a total, each up to its bound, the first points first."""
+    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 
 
 def balanced(theta, lo, hi, first, total=0.0):
