@@ -130,16 +130,12 @@ def solve_csvc(
 
     Notes
     -----
-    *Blocks.* From 4,000 rows on, and with a linear kernel from 2,000 on, a problem is solved by blocks of 256
-    to 1,024 rows if no columns of its Gram matrix are stored yet, unless `working_set` names a rule or
-    `active_set` is False. A pilot fit of 512 rows finds out whether most rows are in-bound: then columns are
-    stored up to 10,000 rows if the matrix fits its budget. With blocks only a block's part of the matrix is
-    stored, however large the budget is, and other kernel values are used once. If rows have 250 values or
-    more, the columns of rows that move are stored during the fit, in 256 MB or a quarter of the budget. That
-    makes a single fit faster. For many fits on a matrix that fits its budget, call ``gram.compute()`` first:
-    then fits compute no kernel values. Steps of blocks count as iterations, those of the pilot do not.
-    Columns requested are those of steps, of the length of a block or of the pilot, and one for each row in a
-    round's update or in a fresh gradient.
+    A large problem is solved by blocks of rows if no columns of its Gram matrix are stored yet, unless
+    `working_set` names a rule or `active_set` is False; ``docs/how_it_works.md`` and ``docs/library.md`` say
+    when. That makes a single fit faster. For many fits on a matrix that fits its budget, call
+    ``gram.compute()`` first: then fits compute no kernel values. Steps of blocks count as iterations, those
+    of the pilot fit that decides do not. Columns requested are those of steps, of the length of a block or of
+    the pilot, and one for each row in a round's update or in a fresh gradient.
 
     Examples
     --------

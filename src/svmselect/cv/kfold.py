@@ -203,13 +203,11 @@ def cross_validate(
     fits its budget, they run on as many threads as BLAS may use, and CPU times are then those of the fold's
     thread.
 
-    "unlearn" drives the variables of a fold from the solution of all points to 0, in proportion, along the
-    path of optimal solutions of the rest. The path is piecewise linear, as that of `leave_one_out`, which is
-    the case of folds of one point. The solution of all points has a KKT gap of at most 1e-9 for it, or the
-    least gap that the active-set method can reach; this method then takes over even with
-    ``active_set=False``. The end of a path is checked: its gradient is computed anew from the variables and
-    the Gram matrix. A fold whose gap may exceed `tol` is trained by the solver, from the end of the path, or
-    from the seed "top" where the path was degenerate; only such a fold has iterations. Several folds are
+    "unlearn" drives the variables of a fold from the solution of all points to 0 along the path of optimal
+    solutions of the rest (``docs/how_it_works.md``). That solution has a KKT gap of at most 1e-9 for it, or
+    the least gap that the active-set method can reach; this method then takes over even with
+    ``active_set=False``. A fold whose gap may exceed `tol` at the end is trained by the solver, from there,
+    or from the seed "top" where the path was degenerate; only such a fold has iterations. Several folds are
     unlearned together, so CPU times and counts of a fold are equal shares of theirs.
 
     Examples

@@ -118,26 +118,16 @@ def leave_one_out(
 
     Notes
     -----
-    *When a path may stop.* Let t > 0 be what is left of alpha_r, h the present value of ``y_r f(x_r)``, and c
-    its curvature along the path. It only falls: a point whose h is negative on the way is an error. If the
-    in-bound points have room to follow for a length L > t, then ``h(0) >= h - c L^2 / (2 (L - t))``; where
-    that is positive for L = 2 t the point is correct. Before a path begins, theta_r may be taken over along
-    any other direction, whose slope sigma takes another ``sigma L / (L - t)``. Where the bound is positive
-    even then, no path is walked. The proof is in ``docs/how_it_works.md``.
+    ``docs/how_it_works.md`` proves when a path may stop, and describes the checks of its end, where the KKT
+    gap may be 1e-8, or ten times that of the full solution. A point that fails them is trained anew to the
+    gap of the full solution, by SMO and the active-set method. A point that does not come to `tol` in float64
+    even so is named in `not_converged`.
 
-    *Checks of the ends.* At the end of a path its gradient is compared with that of its alphas by the Gram
-    matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
-    KKT gap may be 1e-8, or ten times that of the full solution. The decision value, or the bound above with
-    the curvature of the matrix, has to have the sign that the path gave. A point that fails is trained anew
-    to the gap of the full solution, by SMO and the active-set method. A point that does not come to `tol` in
-    float64 even so is named in `not_converged`.
-
-    *Decision values.* With ``decision_values=True`` a path goes to its end, and its value is exact up to
-    round-off; the KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew
-    to a gap of 1e-9, as all points are with "retrain" and "certified"; those that do not come to 1e-8 after
-    unlearning, or to 1e-9, are named in `not_converged`. Points with ``alpha_r = 0`` have the value of the
-    full solution, which is optimal without them. Where no in-bound SV fixes a threshold it is the middle of
-    its interval, everywhere and without the point, and errors are the signs of these values.
+    *Decision values.* With ``decision_values=True`` the KKT gap at the end of a path may be 1e-8. Points that
+    fail this are trained anew to a gap of 1e-9, as all points are with "retrain" and "certified"; those that
+    do not come to 1e-8 after unlearning, or to 1e-9, are named in `not_converged`. Where no in-bound SV fixes
+    a threshold it is the middle of its interval, everywhere and without the point, and errors are the signs
+    of these values.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
@@ -145,11 +135,7 @@ def leave_one_out(
     their bounds.
 
     *Kernel values.* The whole matrix is computed if it fits its budget, for identical points once. From 4,000
-    rows on, "unlearn" first trains by blocks of rows that are not stored, to a gap of 1e-3. If at most half
-    of the rows are SVs it goes on with their columns and those that paths meet.
-
-    *Calls.* `_solve_all` calls ``_active_set.solve``, and `_resolve_by_paths` calls ``unlearn_points`` and
-    ``PointStart.decide``; the compiled core is ``PointPaths.walk`` of ``unlearning/_paths.pyx``.
+    rows on a loose fit tells "unlearn" first whether fewer columns are enough (``docs/library.md``).
 
     Examples
     --------

@@ -110,9 +110,9 @@ def sigmoid(values, positive, weight):
     """Fit the rising sigmoid of Platt's targets.
 
     It is a logistic regression in which a row of target t is one of each class, with the weights t and 1 - t.
-    Where its slope is negative the likelihood, which is concave, is largest among rising ones at 0. Such a
-    slope would praise the worst models: with a small C a row that is left out moves the threshold against
-    itself, so that its decision value tells the other class.
+    A negative slope would praise the worst models: with a small C a row that is left out moves the threshold
+    against itself, so that its decision value tells the other class. Among rising sigmoids the likelihood,
+    which is concave, is then largest at the slope 0.
     """
     n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))

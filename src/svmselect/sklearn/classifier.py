@@ -31,6 +31,7 @@ from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
 
 __all__ = [
     "Classifier",
+    "KernelEstimator",
     "as_given",
     "canonical",
     "plain",
@@ -115,12 +116,8 @@ def warn_not_converged(n, solver, tol=None):
         )
 
 
-class Classifier(Estimates, ClassifierMixin, BaseEstimator):
-    """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
-
-    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
-    max_iter)``, which returns the Solution of two classes.
-    """
+class KernelEstimator(BaseEstimator):
+    """An estimator with a kernel, whose support vectors are enough to predict."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -131,6 +128,27 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def __getstate__(self):
         # support vectors are enough to predict
         return {key: value for key, value in super().__getstate__().items() if key != "_training"}
+
+    def _check_dense(self, X):
+        """Raise an error for a sparse precomputed kernel."""
+        if self.kernel == "precomputed" and sparse.issparse(X):
+            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+
+    def _sums(self, X, coef):
+        """Compute ``sum_i coef_pi k(x, s_i) + b_p`` at each row, shape (n, len(coef))."""
+        X = rows_to_predict(self, X)
+        if self._kernel is None:
+            return X[:, self.support_] @ coef.T + self._b
+        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
+        return values_at(X, self._kernel, support_vectors, coef) + self._b
+
+
+class Classifier(Estimates, ClassifierMixin, KernelEstimator):
+    """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
+
+    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
+    max_iter)``, which returns the Solution of two classes.
+    """
 
     def fit(self, X, y, sample_weight=None):
         """Train; then leave each row out, where a calibration or a threshold needs it.
@@ -199,8 +217,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def _train(self, X, y, sample_weight):
         """Solve the problem of each pair, and set the fitted attributes."""
         self._check_switches()
-        if self.kernel == "precomputed" and sparse.issparse(X):
-            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+        self._check_dense(X)
         limit = step_limit(self.max_iter)
         X, classes, codes = training_set(self, X, y)
         weight = checked_weight(sample_weight, codes.size)
@@ -273,13 +290,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def _pair_values(self, X):
         """Return the decision value of each pair, positive for its second class: shape (n, n_pairs)."""
         check_is_fitted(self)
-        X = rows_to_predict(self, X)
-        if self._kernel is None:
-            return X[:, self.support_] @ self._coef.T + self._b
-        if self.support_.size == 0:
-            return np.tile(self._b, (X.shape[0], 1))
-        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
-        return values_at(X, self._kernel, support_vectors, self._coef) + self._b
+        return self._sums(X, self._coef)
 
     def _weights(self):
         """Return the weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""

@@ -1,7 +1,11 @@
-"""Scores of the models of a search, kernel by kernel: in joblib's processes, on threads, or in turn."""
+"""Scores of the models of a search, kernel by kernel: in joblib's processes, on threads, or in turn.
+
+The evaluators of leave-one-out are here; that of folds is in `seeded_cv`.
+"""
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,13 +16,26 @@ from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.candidates import by_kernel, value_of
+from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.kernels import Precomputed, gram_of
-from svmselect.sklearn.one_vs_one import checked_weight, class_weights
+from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, LeftOutModel, left_out_tol
+from svmselect.sklearn.one_vs_one import Problem, checked_weight, class_weights, winners
+from svmselect.sklearn.outliers import LeftOutOneClass
 from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.scoring import left_out_rows
+from svmselect.sklearn.svr import LeftOutRegression
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates"]
+__all__ = [
+    "ClassifierEvaluator",
+    "EvaluationRows",
+    "Evaluator",
+    "OneClassEvaluator",
+    "RegressionEvaluator",
+    "evaluate_candidates",
+]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -112,12 +129,13 @@ class Evaluator:
         """The names of the scores."""
         return ["score"] if self.scoring is None else self.scoring.names
 
-    def evaluate_kernel(self, kernel, parts, candidates, memory_mb, gram=None, progress=None):
+    def evaluate_kernel(self, gram, group, progress=None, *, candidates, memory_mb):
         """Return the _ModelScores of the candidates of a kernel, by their numbers.
 
-        For `parts` see `by_kernel`. A new Gram matrix has the budget `memory_mb`; the memory of `gram` may be
-        used instead. `progress` is called with the share of the work that is done.
+        For the `group` see `by_kernel`. The memory of `gram` is used; without one a Gram matrix has the
+        budget `memory_mb`. `progress` is called with the share of the work that is done.
         """
+        kernel, parts = group
         scores = {}
         for number, (class_weight, numbers) in enumerate(parts):
             values = [float(value_of(candidates[n], self.template)) for n in numbers]
@@ -178,6 +196,173 @@ class Evaluator:
             return dict.fromkeys(self.names, self.error_score), error
 
 
+class _LooEvaluator(Evaluator):
+    """Evaluation by leave-one-out; a scorer gets the left-out values of all rows together.
+
+    A subclass has `evaluate`, and ``view(values)``, the estimator that scorers see.
+    """
+
+    n_splits = n_scores = 1
+
+    def scored_models(self, models, n):
+        """Yield the _ModelScores of the next n models: a LeftOutModel each, None if given up, or an error."""
+        for _ in range(n):
+            begin = time.perf_counter()
+            model = next(models)
+            seconds = time.perf_counter() - begin
+            if model is None:
+                scores = self.stopped()
+            elif isinstance(model, Exception):
+                scores = self.failed(model)
+            else:
+                scores = self.model_scores(model)
+            scores.fit_time[:] = seconds
+            yield scores
+
+    def model_scores(self, model):
+        """Return the _ModelScores of a LeftOutModel."""
+        begin = time.perf_counter()
+        scores = self.unscored(np.nan, {})
+        scores.columns |= model.columns
+        scores.n_not_converged = model.n_not_converged
+        scores.test, error = self.scores_of(model, model.values)
+        scores.score_time[:] = time.perf_counter() - begin
+        if self.return_train_score:
+            scores.train, train_error = self.scores_of(model, model.trained)
+            error = train_error or error
+        if error is not None:
+            scores.failures[0] = error
+        return scores
+
+    def scores_of(self, model, values):
+        """Return the scores by name of a model with these values, and the error of a scorer."""
+        if self.scoring is None:
+            return {"score": self.default_scores(model, values)}, None
+        scores, error = self.scored(self.view(values), self.data.given_y, self.data.metadata)
+        return {name: np.array([score]) for name, score in scores.items()}, error
+
+    def default_scores(self, model, values):
+        """Return the scores of a model with these values without a scorer."""
+        return np.array([model.score])
+
+
+class ClassifierEvaluator(_LooEvaluator):
+    """Evaluation of classifiers by leave-one-out: by default each row has a score."""
+
+    columns: ClassVar[dict] = {"loo_error": np.nan}
+
+    def __init__(self, data, template, **options):
+        super().__init__(data, template, **options)
+        self.n_scores = data.codes.size if self.scoring is None else 1
+        self.tol = left_out_tol(template._formulation, template.tol, self.exact)
+
+    def evaluate(self, gram, class_weight, values, progress):
+        """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
+        data, template = self.data, self.template
+        per_class = class_weights(class_weight, data.classes, data.codes)
+        models = LEFT_OUT_MODELS[template._formulation](
+            gram,
+            Problem(data.classes, data.codes, data.weight * per_class[data.codes]),
+            values,
+            template.tol,
+            step_limit(template.max_iter),
+            progress=progress,
+            decision_values=self.exact,
+            hopeless=self.is_hopeless_by if self.stop_early else None,
+        )
+        yield from self.scored_models(models, len(values))
+
+    def model_scores(self, model):
+        """Return the _ModelScores of a LeftOutModel, whose error may be the least."""
+        wrong = ~self.are_right(model.values)
+        if self.stop_early:
+            self.least = min(self.least, self.error_of(wrong))
+        return super().model_scores(model._replace(columns={"loo_error": np.mean(wrong)}))
+
+    def are_right(self, values):
+        """Return whether decision values of the pairs classify each row correctly."""
+        return winners(values, self.data.classes.size, self.template.break_ties) == self.data.codes
+
+    def error_of(self, wrong):
+        """Return the share of the misclassified rows in the weight of all rows."""
+        return np.average(wrong, weights=self.data.error_weight)
+
+    def is_hopeless_by(self, values):
+        """Return whether the model is hopeless even if every undecided row counts as correct."""
+        wrong = winners(values, self.data.classes.size) != self.data.codes
+        return self.is_hopeless(self.error_of(wrong))
+
+    def default_scores(self, model, values):
+        """Return 1 for each row that is right, else 0."""
+        return self.are_right(values).astype(np.float64)
+
+    def view(self, values):
+        """Return the LeftOut of all rows."""
+        data = self.data
+        rows = data.codes, data.given_X, values, data.weight, blocks_of(data.codes)
+        return left_out_rows(self.template, data.classes, *rows)
+
+
+class OneClassEvaluator(_LooEvaluator):
+    """Evaluation of one-class models by leave-one-out: by consistency, or by scores of labels."""
+
+    columns: ClassVar[dict] = {"loo_rejection_rate": np.nan, "consistent": False}
+
+    def evaluate(self, gram, shared, values, progress):
+        """Yield the _ModelScores of each nu by leave-one-out."""
+        if gram.origin is not None and not gram.kernel.stationary:
+            origin = np.zeros(self.data.X.shape[1])
+            gram = gram_of(self.data.X, gram.kernel, self.template.cache_size, origin=origin)
+        yield from self.scored_models(self.models(gram, values, progress), len(values))
+
+    def models(self, gram, values, progress):
+        """Yield the LeftOutModel of each nu.
+
+        Its score is gamma if it is consistent, else minus the standard errors that it rejects too much.
+        """
+        weight = self.data.weight
+        for number, nu in enumerate(values):
+            loo = self.template.set_of(None, nu).left_out_on(gram, weight)
+            rate = loo.rejection_rate
+            # rows count by their weights, so that there are sum(w)^2 / sum(w^2) of them
+            deviation = np.sqrt(nu * (1 - nu) * (weight @ weight)) / weight.sum()
+            consistent = bool(rate <= nu + 2 * deviation)
+            score = getattr(gram.kernel, "gamma", 1.0) if consistent else (nu - rate) / deviation
+            columns = {"loo_rejection_rate": rate, "consistent": consistent}
+            if progress is not None:
+                progress((number + 1) / len(values))
+            n_not_converged = loo.not_converged.size
+            yield LeftOutModel(loo.decision, loo.solution.decision, n_not_converged, columns, score)
+
+    def view(self, values):
+        """Return the values as scorers see them."""
+        return LeftOutOneClass(self.data.given_X, values)
+
+
+class RegressionEvaluator(_LooEvaluator):
+    """Evaluation of regressions by leave-one-out."""
+
+    def evaluate(self, gram, shared, values, progress):
+        """Yield the _ModelScores of each C or nu by leave-one-out."""
+        yield from self.scored_models(self.models(gram, shared, values, progress), len(values))
+
+    def models(self, gram, shared, values, progress):
+        """Yield the LeftOutModel of each C or nu, from one value to the next."""
+        data, solution = self.data, None
+        for number, value in enumerate(values):
+            model = self.template.set_of(shared, value)
+            solution = model.solution_on(gram, data.y, data.weight, solution)
+            left_out, n_not_converged = model.left_out_on(gram, data.y, data.weight, solution)
+            n_not_converged += not solution.converged
+            if progress is not None:
+                progress((number + 1) / len(values))
+            yield LeftOutModel(left_out, solution.prediction, n_not_converged)
+
+    def view(self, values):
+        """Return the values as scorers see them."""
+        return LeftOutRegression(self.data.given_X, values)
+
+
 def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
     """Return the _ModelScores of each candidate; with `verbose`, progress is shown on standard error.
 
@@ -187,34 +372,27 @@ def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
     X, memory = evaluator.data.X, evaluator.template.cache_size
     groups = by_kernel(candidates, evaluator.template, X)
     jobs = min(effective_n_jobs(n_jobs), len(groups))
-    if jobs > 1:
-        evaluate = partial(evaluator.evaluate_kernel, candidates=candidates, memory_mb=memory / jobs)
-        parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)
-        return _in_order(parallel(delayed(evaluate)(*group) for group in groups))
     # 1) Gram matrices: one, or one for each thread
-    results, grams = [], [None]
-    if not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
+    grams = [None]
+    if jobs == 1 and not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
         # a kernel that is not for these rows fails alone, where its models are evaluated
         with suppress(ValueError):
             first = gram_of(X, groups[0][0], memory)
             grams = first.copies(min(thread_count(), len(groups)))
-
-    def evaluate_on(gram, group, progress=None):
-        results.append(evaluator.evaluate_kernel(*group, candidates, memory, gram, progress))
-
-    # 2) kernels on threads, each on the Gram matrix that is idle, or in turn on the same one
-    with progress_bar(len(groups), verbose) as report:
-        if len(grams) > 1:
-            work = PASSES * len(candidates) * first.m**2
-            share_out(grams, evaluate_on, groups, work, lambda done, _: report(done))
-        else:
-            for done, group in enumerate(groups):
-                evaluate_on(grams[0], group, lambda share, done=done: report(done + share))
-                report(done + 1)
-    return _in_order(results)
-
-
-def _in_order(results):
-    """Return the _ModelScores of all kernels in the order of the candidates."""
+    # 2) kernels in jobs, on threads, each on the Gram matrix that is idle, or in turn on the same one
+    evaluate = partial(evaluator.evaluate_kernel, candidates=candidates, memory_mb=memory / jobs)
+    if jobs > 1:
+        parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)
+        results = parallel(delayed(evaluate)(None, group) for group in groups)
+    else:
+        with progress_bar(len(groups), verbose) as report:
+            if len(grams) > 1:
+                work = PASSES * len(candidates) * first.m**2
+                results = share_out(grams, evaluate, groups, work, lambda done, _: report(done))
+            else:
+                results = []
+                for done, group in enumerate(groups):
+                    results.append(evaluate(grams[0], group, lambda share, done=done: report(done + share)))
+                    report(done + 1)
     scores = {number: model for result in results for number, model in result.items()}
     return [scores[number] for number in range(len(scores))]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -14,17 +16,27 @@ from svmselect.sklearn.one_vs_one import right_values
 from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 from svmselect.unlearning.points import GAP
 
-__all__ = ["LEFT_OUT_MODELS", "left_out_tol", "loo_path", "pair_decision", "retrained", "values_of"]
+__all__ = [
+    "LEFT_OUT_MODELS",
+    "LeftOutModel",
+    "left_out_tol",
+    "loo_path",
+    "pair_decision",
+    "retrained",
+    "values_of",
+]
 
 CLEAR = 1e-6  # larger decision values keep their sign, whatever round-off does
 
 
-class _LeftOutModel(NamedTuple):
-    """Decision values of the pairs of classes by one model, shape (m, n_pairs); see `one_vs_one`."""
+class LeftOutModel(NamedTuple):
+    """Values by one model: decision values of the pairs, shape (m, n_pairs), or one for each row."""
 
     values: np.ndarray  # by the classifier without the row
     trained: np.ndarray  # by the one with all rows
     n_not_converged: int  # solves that ran out of steps
+    columns: Mapping = MappingProxyType({})  # further columns of `cv_results_`
+    score: float = np.nan  # where rows do not have scores of their own
 
 
 def left_out_tol(formulation, tol, decision_values):
@@ -35,7 +47,7 @@ def left_out_tol(formulation, tol, decision_values):
 def loo_path(
     gram, problem, Cs, tol, max_iter, starts=None, progress=None, decision_values=False, hopeless=None
 ):
-    """Yield the _LeftOutModel of each C, in increasing order; None for a C that is given up.
+    """Yield the LeftOutModel of each C, in increasing order; None for a C that is given up.
 
     Leaving out a row of a class changes the problems of the pairs with this class: their values are those of
     the pairs' leave-one-out. The other pairs have the values of all rows. Weights stay those of all rows.
@@ -91,7 +103,7 @@ def loo_path(
                 most = _without(most, pair, loo.errors)
             if progress is not None:
                 progress(base + 1 / n_parts)
-        yield None if given_up else _LeftOutModel(values, trained, n_not_converged)
+        yield None if given_up else LeftOutModel(values, trained, n_not_converged)
         # the solutions moved along the path to the next C
         if c + 1 < len(Cs):
             starts = [
@@ -101,7 +113,7 @@ def loo_path(
 
 
 def _loo_by_training(gram, problem, nus, tol, max_iter, progress=None, decision_values=True, hopeless=None):
-    """Yield the _LeftOutModel of each nu, None for one that is given up, or the InfeasibleNu that it raises.
+    """Yield the LeftOutModel of each nu, None for one that is given up, or the InfeasibleNu that it raises.
 
     Training without each row gives signs and decision values at once, whatever `decision_values` is. For
     other parameters see `loo_path`.
@@ -158,7 +170,7 @@ def _hopeless_without(hopeless, values, pair, errors):
 
 
 def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopeless=None):
-    """Return the _LeftOutModel of one nu by training without each row; None if it is given up.
+    """Return the LeftOutModel of one nu by training without each row; None if it is given up.
 
     `solutions` are those with all rows, of each pair; for other arguments see `loo_path`. Raise an
     InfeasibleNu if nu is infeasible without a row, or leaves no margin.
@@ -186,7 +198,7 @@ def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopele
             done += 1
             if progress is not None:
                 progress(done / total)
-    return _LeftOutModel(values, trained, n_not_converged)
+    return LeftOutModel(values, trained, n_not_converged)
 
 
 def pair_decision(gram, pair, solution, rows):

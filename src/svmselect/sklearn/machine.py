@@ -5,19 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _num_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.gram.rows import measured_from
 from svmselect.kernels import Kernel, Linear
-from svmselect.sklearn.classifier import rows_to_predict
-from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of, values_at
+from svmselect.sklearn.classifier import KernelEstimator
+from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import Scoring
 
-__all__ = ["LeftOutRows", "Machine"]
+__all__ = ["Machine"]
 
 
 @dataclass
@@ -38,26 +37,7 @@ class _MachineTraining:
         return gram_of(self.X, self.kernel, self.memory_mb, origin=self.origin)
 
 
-class LeftOutRows(BaseEstimator):
-    """A fitted estimator as scorers see it, each of whose answers is by the model without that row."""
-
-    values_needed = False
-
-    def __init__(self, X, values):
-        self.X, self.values = X, values
-        self.n_features_in_ = _num_features(X)
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def values_of(self, X):
-        """Return the values, shape (n,), of the rows that the scorer was given."""
-        if X is not self.X:
-            raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
-        return self.values
-
-
-class Machine(BaseEstimator):
+class Machine(KernelEstimator):
     """A support vector machine with one set of variables and one threshold.
 
     A subclass has ``solution_on(gram, z, weight, former)``, which returns the solution, if possible from that
@@ -67,23 +47,12 @@ class Machine(BaseEstimator):
 
     _on_demand: tuple[str, ...] = ()
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
-
-    def __getstate__(self):
-        # support vectors are enough to predict
-        return {key: value for key, value in super().__getstate__().items() if key != "_training"}
-
     def _check_fit(self, X):
         """Raise an error for a bad parameter that no solver sees, or a sparse precomputed kernel."""
         for name in ("shrinking", "verbose"):
             if not isinstance(getattr(self, name), bool | np.bool_ | numbers.Integral):
                 raise ValueError(f"{name} must be a bool, got {getattr(self, name)!r}")
-        if self.kernel == "precomputed" and sparse.issparse(X):
-            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+        self._check_dense(X)
 
     def _fit(self, X, z, sample_weight, origin=None):
         """Train on checked rows and targets, measured from `origin`; return the solution."""
@@ -134,13 +103,7 @@ class Machine(BaseEstimator):
     def _values(self, X):
         """Compute the value of the model at each row, shape (n,)."""
         check_is_fitted(self)
-        X = rows_to_predict(self, X)
-        if self._kernel is None:
-            return X[:, self.support_] @ self.dual_coef_[0] + self._b
-        if self.support_.size == 0:
-            return np.full(X.shape[0], self._b)
-        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
-        return values_at(X, self._kernel, support_vectors, self.dual_coef_)[:, 0] + self._b
+        return self._sums(X, self.dual_coef_)[:, 0]
 
     def _score_of(self, scoring, left_out, right, y, sample_weight):
         """Return scores of a `LeftOutRows`; `right` is one whose answers are right, for a rehearsal."""

@@ -9,7 +9,8 @@ from svmselect.loo import leave_one_out_one_class
 from svmselect.one_class import solve_one_class
 from svmselect.sklearn.classifier import canonical, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.machine import LeftOutRows, Machine
+from svmselect.sklearn.machine import Machine
+from svmselect.sklearn.scoring import LeftOutRows
 
 __all__ = ["LeftOutOneClass", "OneClassSVM", "one_class_rows"]
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_features
 from svmselect.sklearn.calibration import left_out_probabilities
 from svmselect.sklearn.one_vs_one import decisions, winners
 
-__all__ = ["LeftOut", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
+__all__ = ["LeftOut", "LeftOutRows", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
 
 ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
 
@@ -133,42 +133,54 @@ def left_out_rows(estimator, classes, codes, X, values, weight, folds):
     return LeftOut(estimator, classes, X, values, probabilities)
 
 
-class LeftOut(ClassifierMixin, BaseEstimator):
-    """A fitted classifier as scorers see it, each of whose answers is by the classifier without that row.
+class LeftOutRows(BaseEstimator):
+    """A fitted estimator as scorers see it, each of whose answers is by the model without that row.
 
-    `values` are decision values of the pairs at the rows X, about which scorers may ask all at once.
-    `probabilities` is called for those of the classes, shape (n, k). `values_needed` says whether a scorer
-    has called for more than labels.
+    Scorers may ask about the rows X, all at once. `values_needed` says whether a scorer has called for more
+    than labels.
     """
 
-    def __init__(self, estimator, classes, X, values, probabilities=None):
-        self.estimator, self.classes, self.X, self.values = estimator, classes, X, values
-        self.probabilities = probabilities
-        self.classes_ = classes
+    values_needed = False
+
+    def __init__(self, X, values):
+        self.X, self.values = X, values
         self.n_features_in_ = _num_features(X)
-        self.values_needed = False
 
     def __sklearn_is_fitted__(self):
         return True
 
-    def _check_rows(self, X):
+    def values_of(self, X):
+        """Return the values of the rows that the scorer was given."""
         if X is not self.X:
             raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
+        return self.values
+
+
+class LeftOut(ClassifierMixin, LeftOutRows):
+    """A fitted classifier as scorers see it; see `LeftOutRows`.
+
+    `values` are decision values of the pairs, and `probabilities` is called for those of the classes, shape
+    (n, k).
+    """
+
+    def __init__(self, estimator, classes, X, values, probabilities=None):
+        super().__init__(X, values)
+        self.estimator, self.classes, self.probabilities = estimator, classes, probabilities
+        self.classes_ = classes
 
     def predict(self, X):
         """Return the labels, shape (n,)."""
-        self._check_rows(X)
-        return self.classes_[winners(self.values, self.classes_.size, self.estimator.break_ties)]
+        values = self.values_of(X)
+        return self.classes_[winners(values, self.classes_.size, self.estimator.break_ties)]
 
     def decision_function(self, X):
         """Return the decision values; see `SVC.decision_function`."""
-        self._check_rows(X)
         self.values_needed = True
-        return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
+        return decisions(self.values_of(X), self.classes_.size, self.estimator.decision_function_shape)
 
     def predict_proba(self, X):
         """Return probabilities of the classes, shape (n, k), by the calibration of the estimator."""
-        self._check_rows(X)
+        self.values_of(X)
         self.values_needed = True
         if getattr(self.estimator, "calibration", None) is None:
             raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")

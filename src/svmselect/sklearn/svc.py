@@ -123,12 +123,8 @@ class SVC(Classifier):
     A pickle, or a copy, does not hold the training set: estimates that were not computed before are an
     AttributeError there.
 
-    From 1,000 rows on, three or more classes are trained with float32 values of an RBF kernel if these move
-    decision values by at most a quarter of `tol`. That is estimated before, and checked in float64 at 64 rows
-    of each pair. Leave-one-out and the estimates compute float64 values.
-
-    `fit` calls `_train`, `_solve`, `svmselect.solve_csvc` and, compiled, ``solver._active_set.solve`` and
-    ``Dual.solve``.
+    Three or more classes of 1,000 rows or more are trained with float32 values of an RBF kernel if these are
+    sure to move decision values by at most a quarter of `tol`.
 
     Examples
     --------

@@ -13,7 +13,8 @@ from svmselect.loo import leave_one_out_svr
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import canonical, plain, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.machine import LeftOutRows, Machine
+from svmselect.sklearn.machine import Machine
+from svmselect.sklearn.scoring import LeftOutRows
 from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
 
 __all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]

@@ -91,8 +91,8 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] bounds_left,
 
     What theta_r loses goes to S as the path has it, or to the donors in proportion to their room, or in part
     to each: as little to the donors as keeps S in its boxes for a length, up to twice what is lost.
-    Curvature is convex, so the curvature of the mixture is at most the mixture of both; see `leave_one_out`
-    for what follows from it.
+    Curvature is convex, so the curvature of the mixture is at most the mixture of both; see
+    ``docs/how_it_works.md`` for what follows from it.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
     cdef int attempt

@@ -337,7 +337,7 @@ cdef class Path(TableauColumns):
             vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
             self.remaining = remaining - step
             return True
-        # It does not fall below margin - reach^2 bend / (2 (reach - remaining)); see `leave_one_out`.
+        # It does not fall below margin - reach^2 bend / (2 (reach - remaining)); see docs/how_it_works.md.
         reach = min(self.reach_inside(), 2 * remaining)
         if reach > remaining and margin - reach * reach * bend / (2 * (reach - remaining)) > self.g_slack[r]:
             self.reach, self.remaining = reach, remaining

@@ -235,8 +235,8 @@ class PointStart:
         With theta_r as it is, the other variables have to be feasible and optimal. Nothing else is needed
         where alpha_r has come to its end, or where the margin h is negative. Else h is bounded from below by
         the curvature c and the slope sigma of the dual along the direction in which the other variables go
-        on: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`). Here L is the
-        reach, t the remaining alpha_r, and `defect` what the value may lack of the optimum, at most the gap
+        on: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see
+        ``docs/how_it_works.md``). Here L is the reach, t the remaining alpha_r, and `defect` what the value may lack of the optimum, at most the gap
         times the widths.
 
         Without `stop`, values count and not only signs, and the sum of theta has to be closer to the start's:
