@@ -217,10 +217,8 @@ def solve_nusvc(
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
+    gram, y
+        See `solve_csvc`.
     nu : float
         In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
         errors. At most ``2 min(sum of w over one class) / sum(w)``.
@@ -230,10 +228,8 @@ def solve_nusvc(
         Stop when in both classes ``M+ - M- <= tol min(rho, max_i k(x_i, x_i))`` on the scale of ``a``, so
         that the C-SVC's gap is about `tol`. LIBSVM stops at `tol` itself: with a small rho its solution may
         be far from the optimum of the C-SVC.
-    working_set : {"wss2", "mvp"}
+    working_set, max_iter
         See `solve_csvc`; the pair lies in the class that violates more.
-    max_iter : int, optional
-        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------

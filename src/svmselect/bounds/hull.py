@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from svmselect.bounds.estimate import counted, spread_over_points, support_sets
 from svmselect.unlearning.tableau import DEPENDENT, Tableau
 
 # Relative round-off of the largest kernel value, and squared distances that stand clear of it.
@@ -40,3 +41,17 @@ def squared_distances(gram, inbound, bounded, threshold):
         bends[:s] = 1 / (1 / bends[:s] + nearer.max(axis=0))
     n_dependent = int(np.count_nonzero(bends[:n] <= DEPENDENT * largest))
     return bends[tableau.number[np.concatenate([inbound, bounded])]], n_dependent
+
+
+def counted_by_distance(gram, y, solution, threshold):
+    """Return squared distances, shape (m,), and fields of the Estimate of the points that they make errors.
+
+    A support vector p at the squared distance r is counted where ``alpha_p r >= y_p f(x_p)``.
+    """
+    inbound, bounded = support_sets(solution)
+    support = np.concatenate([inbound, bounded])
+    squared_distance, n_dependent = squared_distances(gram, inbound, bounded, threshold)
+    errors = np.zeros(gram.m, dtype=bool)
+    errors[support] = solution.alpha[support] * squared_distance >= (y * solution.decision)[support]
+    fields = counted(errors, solution) | {"n_dependent": n_dependent}
+    return spread_over_points(squared_distance, support, gram.m), fields

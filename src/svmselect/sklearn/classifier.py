@@ -15,8 +15,9 @@ from svmselect.csr import as_csr
 from svmselect.gram.rows import measured_from
 from svmselect.kernels import Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
-from svmselect.sklearn.estimates import Estimates, Training
+from svmselect.sklearn.estimates import ON_DEMAND, Estimates, Training, training_of
 from svmselect.sklearn.kernels import Precomputed, gram_of, is_precomputed, kernel_of, values_at
+from svmselect.sklearn.leave_one_out import left_out_tol
 from svmselect.sklearn.one_vs_one import (
     Problem,
     checked_weight,
@@ -146,8 +147,9 @@ class KernelEstimator(BaseEstimator):
 class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
 
-    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
-    max_iter)``, which returns the Solution of two classes.
+    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), ``_solve(gram, y, weight,
+    max_iter)``, which returns the Solution of two classes, and ``_left_out_model(training, progress,
+    decision_values)``, which returns the LeftOutModel.
     """
 
     def fit(self, X, y, sample_weight=None):
@@ -227,7 +229,8 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         gram = gram_of(X, kernel, self.cache_size)
         solutions = self._solve_pairs(gram, X, problem, limit)
 
-        self.drop_estimates()
+        for name in ON_DEMAND:  # of a former fit
+            self.__dict__.pop(name, None)
         value = getattr(self, self._formulation)
         self._training = Training(X, kernel, self.cache_size, problem, value, solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
@@ -249,6 +252,16 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
             self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], max_iter)
             for pair in problem.pairs
         ]
+
+    def _leave_out(self, progress, decision_values):
+        """Leave each training row out; set the results, and return `loo_predictions_`."""
+        training = training_of(self, "leave_one_out")
+        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
+        model = self._left_out_model(training, progress, decision_values)
+        tol = left_out_tol(self._formulation, self.tol, decision_values)
+        warn_not_converged(model.n_not_converged, self, tol)
+        self.left_out(model.values, decision_values)
+        return self.loo_predictions_
 
     def _report(self, problem, solutions):
         """Print a line for each pair of classes."""

@@ -27,7 +27,7 @@ from svmselect.sklearn.one_vs_one import (
 from svmselect.sklearn.scoring import Scoring, left_out_rows
 from svmselect.svm import Solution
 
-__all__ = ["Estimates", "Training", "training_of"]
+__all__ = ["ON_DEMAND", "Estimates", "Training", "training_of"]
 
 
 @dataclass
@@ -139,11 +139,6 @@ class Estimates:
             self.leave_one_out(decision_values=True)
         values, codes = decisions(training.left_out, k, "ovr"), training.problem.codes
         return margins(values, codes)
-
-    def drop_estimates(self):
-        """Drop the estimates of a former fit."""
-        for name in ON_DEMAND:
-            self.__dict__.pop(name, None)
 
     def left_out(self, values, exact):
         """Set the results of leave-one-out: values of the pairs, shape (m, n_pairs), or their signs."""

@@ -251,8 +251,8 @@ class ClassifierEvaluator(_LooEvaluator):
 
     columns: ClassVar[dict] = {"loo_error": np.nan}
 
-    def __init__(self, data, template, **options):
-        super().__init__(data, template, **options)
+    def __init__(self, data, template, scoring, **options):
+        super().__init__(data, template, scoring, **options)
         self.n_scores = data.codes.size if self.scoring is None else 1
         self.tol = left_out_tol(template._formulation, template.tol, self.exact)
 

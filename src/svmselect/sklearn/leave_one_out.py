@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -88,9 +87,10 @@ def loo_path(
                 tol=tol,
                 max_iter=max_iter,
                 start=starts[p],
-                progress=progress and _inner(progress, base, n_parts),
+                progress=progress and (lambda k, n, base=base: progress(base + k / n / n_parts)),
                 decision_values=decision_values,
-                give_up=hopeless and partial(_hopeless_without, hopeless, most, pair),
+                give_up=hopeless
+                and (lambda errors, most=most, pair=pair: hopeless(_without(most, pair, errors))),
             )
             solutions[p], given_up = loo.solution, loo.given_up
             if given_up:
@@ -164,11 +164,6 @@ def _without(values, pair, errors):
     return values
 
 
-def _hopeless_without(hopeless, values, pair, errors):
-    """Return whether to give up the model, given the rows that this pair already misclassifies."""
-    return hopeless(_without(values, pair, errors))
-
-
 def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopeless=None):
     """Return the LeftOutModel of one nu by training without each row; None if it is given up.
 
@@ -206,8 +201,3 @@ def pair_decision(gram, pair, solution, rows):
     theta = solution.alpha * pair.y
     support = np.flatnonzero(theta)
     return gram.product(pair.rows[support], theta[support], rows) + solution.b
-
-
-def _inner(progress, base, parts):
-    """Return a callback ``(done, total)`` of one of so many equal parts of the work."""
-    return lambda done, total: progress(base + done / total / parts)

@@ -157,12 +157,11 @@ class LOOSearchCV(Search):
             raise AttributeError("loo_error_ is for classifiers, other models have best_score_")
         return float(self.cv_results_["loo_error"][self.best_index_])
 
-    def _evaluator(self, data, groups, **options):
+    def _evaluator(self, data, groups, template, scoring):
         if groups is not None:
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        if self._is_one_class():
-            return OneClassEvaluator(data, **options)
         kind = RegressionEvaluator if self._is_regression() else ClassifierEvaluator
-        return kind(data, **options)
+        kind = OneClassEvaluator if self._is_one_class() else kind
+        return kind(data, template, scoring, **self._options())

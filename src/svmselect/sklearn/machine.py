@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from svmselect.forks import cached_property
@@ -12,6 +13,7 @@ from svmselect.gram import Gram
 from svmselect.gram.rows import measured_from
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.classifier import KernelEstimator
+from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import Scoring
@@ -41,11 +43,17 @@ class Machine(KernelEstimator):
     """A support vector machine with one set of variables and one threshold.
 
     A subclass has ``solution_on(gram, z, weight, former)``, which returns the solution, if possible from that
-    of another model; `_formulation` and `_shared`, the parameter that a search goes along, and the one that
-    models of that way share; and `_on_demand`, the attributes that are computed on their first access.
+    of another model; ``_left_out(training, progress)``, which returns left-out values; `_formulation` and
+    `_shared`, the parameter that a search goes along, and the one that models of that way share; and
+    `_on_demand`, the attributes that are computed on their first access, the left-out values first.
     """
 
-    _on_demand: tuple[str, ...] = ()
+    _on_demand: tuple[str, ...]
+
+    def set_of(self, shared, value):
+        """Return an unfitted copy with values of `_shared`, if there is one, and `_formulation`."""
+        parameters = {} if self._shared is None else {self._shared: shared}
+        return clone(self).set_params(**parameters, **{self._formulation: value})
 
     def _check_fit(self, X):
         """Raise an error for a bad parameter that no solver sees, or a sparse precomputed kernel."""
@@ -104,6 +112,16 @@ class Machine(KernelEstimator):
         """Compute the value of the model at each row, shape (n,)."""
         check_is_fitted(self)
         return self._sums(X, self.dual_coef_)[:, 0]
+
+    def leave_one_out(self, progress=None):
+        """Leave each training row out in turn; return `loo_predictions_`, or `loo_decision_` of one class.
+
+        `progress` is called with the share of the work that is done.
+        """
+        report = progress and (lambda done, total: progress(done / total))
+        values = self._left_out(training_of(self, "leave_one_out"), report)
+        self.__dict__[self._on_demand[0]] = values
+        return values
 
     def _score_of(self, scoring, left_out, right, y, sample_weight):
         """Return scores of a `LeftOutRows`; `right` is one whose answers are right, for a rehearsal."""

@@ -1,7 +1,7 @@
 """The one-class model as a scikit-learn estimator."""
 
 import numpy as np
-from sklearn.base import OutlierMixin, clone
+from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmselect.forks import cached_property
@@ -98,10 +98,6 @@ class OneClassSVM(OutlierMixin, Machine):
         self.tol, self.nu, self.shrinking = tol, nu, shrinking
         self.cache_size, self.verbose, self.max_iter = cache_size, verbose, max_iter
 
-    def set_of(self, shared, value):
-        """Return an unfitted copy with a value of nu; nothing is shared."""
-        return clone(self).set_params(nu=value)
-
     @staticmethod
     def variables_of(solution):
         """Return the variables of a solution."""
@@ -171,15 +167,6 @@ class OneClassSVM(OutlierMixin, Machine):
         """Return the LeaveOneOutOneClass on a Gram matrix."""
         limit = step_limit(self.max_iter)
         return leave_one_out_one_class(gram, self.nu, weight, max_iter=limit, progress=progress)
-
-    def leave_one_out(self, progress=None):
-        """Leave each training row out in turn; return `loo_decision_`.
-
-        `progress` is called with the share of the work that is done.
-        """
-        report = progress and (lambda done, total: progress(done / total))
-        self.__dict__["loo_decision_"] = self._left_out(training_of(self, "leave_one_out"), report)
-        return self.loo_decision_
 
     def loo_score(self, scoring, y, sample_weight=None):
         """Compute a score, such as "roc_auc", of the left-out decision values; see `SVC.loo_score`.

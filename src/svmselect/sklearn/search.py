@@ -54,8 +54,8 @@ def _has_score(search):
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C or nu, the kernel and its parameters, and class weights, on shared Gram matrices.
 
-    A subclass has a method ``_evaluator(data, groups, **options)``, which returns an Evaluator; `groups` is
-    what the user gave, `options` are those of Evaluator.
+    A subclass has a method ``_evaluator(data, groups, template, scoring)``, which returns an Evaluator;
+    `groups` is what the user gave.
     """
 
     _named_splits = True
@@ -134,7 +134,8 @@ class Search(ClassifierMixin, BaseEstimator):
         regression, one_class = self._is_regression(), self._is_one_class()
         if not (regression or one_class):
             check_calibration(template)
-        self._check_parameters()
+        if not (isinstance(self.error_score, numbers.Real) or str(self.error_score) == "raise"):
+            raise ValueError(f"error_score must be 'raise' or a number, got {self.error_score!r}")
         if regression:  # rows of one class, which have targets
             rows, z = regression_rows(self, X, y)
             classes, codes = np.zeros(1), np.zeros(z.size, dtype=np.intp)
@@ -173,17 +174,10 @@ class Search(ClassifierMixin, BaseEstimator):
             right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
         choice = _Choice(self.refit, scoring)
-        options = {
-            "template": template,
-            "scoring": scoring,
-            "error_score": self.error_score,
-            "return_train_score": self.return_train_score,
-            "stop_early": self.stop_early,
-        }
         # 3) the search
         self._check_shortcuts(choice.by, template)
         begin = time.perf_counter()
-        rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
+        rounds = self._rounds(data, groups, candidates, choice.by, template, scoring, rng)
         self.search_time_ = time.perf_counter() - begin
         # 4) results, and the best model trained on all rows
         self.n_rows_ = codes.size
@@ -204,9 +198,9 @@ class Search(ClassifierMixin, BaseEstimator):
             self.refit_time_ = time.perf_counter() - begin
         return self
 
-    def _rounds(self, data, groups, candidates, by, options, rng):
+    def _rounds(self, data, groups, candidates, by, template, scoring, rng):
         """Return the columns of the models of each round; without `factor` there is one, of all rows."""
-        evaluator = self._evaluator(data, groups, **options)
+        evaluator = self._evaluator(data, groups, template, scoring)
         sizes, rounds = [data.codes.size], []
         if self.factor is not None:
             splits = evaluator.n_splits if self._named_splits else SPLITS
@@ -217,10 +211,11 @@ class Search(ClassifierMixin, BaseEstimator):
             # 1) rows of this round
             if size < data.codes.size:
                 rows = np.sort(order[:size])
-                sample = data.taken(rows, is_precomputed(options["template"].kernel))
-                evaluator = self._evaluator(sample, None if groups is None else groups[rows], **options)
+                sample = data.taken(rows, is_precomputed(template.kernel))
+                sample_groups = None if groups is None else groups[rows]
+                evaluator = self._evaluator(sample, sample_groups, template, scoring)
             elif self.factor is not None:
-                evaluator = self._evaluator(data, groups, **options)
+                evaluator = self._evaluator(data, groups, template, scoring)
             # 2) scores of its models
             models = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
             _warn_failed(models, self.error_score)
@@ -255,11 +250,9 @@ class Search(ClassifierMixin, BaseEstimator):
             if template.break_ties:
                 raise ValueError("stop_early is for votes, got break_ties=True")
 
-    def _check_parameters(self):
-        """Raise a ValueError for a bad `error_score`."""
-        score = self.error_score
-        if not (isinstance(score, numbers.Real) or (isinstance(score, str) and score == "raise")):
-            raise ValueError(f"error_score must be 'raise' or a number, got {score!r}")
+    def _options(self):
+        """Return the parameters that are those of an Evaluator."""
+        return {name: getattr(self, name) for name in ("error_score", "return_train_score", "stop_early")}
 
     def _routed(self, method, given):
         """Return the metadata that `fit` or `score` passes to the estimator, the splitter and the scorers."""

@@ -100,7 +100,7 @@ class SeededCV(Search):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _evaluator(self, data, groups, **options):
+    def _evaluator(self, data, groups, template, scoring):
         if self._is_one_class():
             raise ValueError("estimator must not be a OneClassSVM here, LOOSearchCV searches its models")
         splitter = check_cv(self.cv, data.y, classifier=not self._is_regression())
@@ -113,7 +113,7 @@ class SeededCV(Search):
                 raise ValueError(f"fold {h} of cv holds out rows of weight zero only")
         self.n_splits_ = len(splits)
         kind = _RegressionFolds if self._is_regression() else FoldEvaluator
-        return kind(splits, data=data, **options)
+        return kind(splits, data, template, scoring, **self._options())
 
 
 class _Split(NamedTuple):
@@ -160,8 +160,8 @@ FITS = {"C": _fits_along_C, "nu": _fits_of_nus}
 class FoldEvaluator(Evaluator):
     """Evaluation on splits; for other arguments see `Evaluator`."""
 
-    def __init__(self, splits, **options):
-        super().__init__(**options)
+    def __init__(self, splits, *args, **options):
+        super().__init__(*args, **options)
         self.splits, self.n_splits, self.n_scores = splits, len(splits), len(splits)
 
     def evaluate(self, gram, class_weight, values, progress):

@@ -6,10 +6,9 @@ import numpy as np
 
 from svmselect.checks import check_options
 from svmselect.path import check_values
-from svmselect.sklearn.classifier import Classifier, step_limit, warn_not_converged
-from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.classifier import Classifier, step_limit
 from svmselect.sklearn.kernels import gram_of, single_rounding
-from svmselect.sklearn.leave_one_out import left_out_tol, loo_path, pair_decision, retrained
+from svmselect.sklearn.leave_one_out import loo_path, pair_decision, retrained
 from svmselect.svm import solve_csvc, solve_nusvc
 
 __all__ = ["SVC", "NuSVC"]
@@ -233,24 +232,12 @@ class SVC(Classifier):
         ndarray, shape (m,)
             `loo_predictions_`: the prediction for each row by the classifier trained without it.
         """
-        training = training_of(self, "leave_one_out")
-        starts = [solution.alpha for solution in training.solutions]
-        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
-        limit = step_limit(self.max_iter)
-        (model,) = loo_path(
-            training.gram,
-            training.problem,
-            [float(training.value)],
-            self.tol,
-            limit,
-            starts,
-            progress,
-            decision_values,
-        )
-        tol = left_out_tol(self._formulation, self.tol, decision_values)
-        warn_not_converged(model.n_not_converged, self, tol)
-        self.left_out(model.values, decision_values)
-        return self.loo_predictions_
+        return self._leave_out(progress, decision_values)
+
+    def _left_out_model(self, training, progress, decision_values):
+        starts, limit = [solution.alpha for solution in training.solutions], step_limit(self.max_iter)
+        parts = training.gram, training.problem, [float(training.value)], self.tol, limit
+        return next(loo_path(*parts, starts, progress, decision_values))
 
 
 class NuSVC(Classifier):
@@ -336,16 +323,8 @@ class NuSVC(Classifier):
         Training without each row gives signs and decision values at once. A ValueError is raised if nu is
         infeasible without a row, or leaves no margin.
         """
-        training = training_of(self, "leave_one_out")
-        model = retrained(
-            training.gram,
-            training.problem,
-            training.value,
-            training.solutions,
-            self.tol,
-            step_limit(self.max_iter),
-            progress,
-        )
-        warn_not_converged(model.n_not_converged, self)
-        self.left_out(model.values, decision_values)
-        return self.loo_predictions_
+        return self._leave_out(progress, decision_values)
+
+    def _left_out_model(self, training, progress, decision_values):
+        parts = training.gram, training.problem, training.value, training.solutions
+        return retrained(*parts, self.tol, step_limit(self.max_iter), progress)

@@ -3,7 +3,7 @@
 import numbers
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmselect.bounds import span_estimate_svr
@@ -59,10 +59,6 @@ class Regressor(RegressorMixin, Machine):
 
     _on_demand: tuple[str, ...] = ("loo_predictions_", "_left_out_models")
 
-    def set_of(self, shared, value):
-        """Return an unfitted copy with values of `_shared` and `_formulation`."""
-        return clone(self).set_params(**{self._shared: shared, self._formulation: value})
-
     @staticmethod
     def variables_of(solution):
         """Return the variables of a solution."""
@@ -107,15 +103,6 @@ class Regressor(RegressorMixin, Machine):
         predictions, n = self.left_out_on(*data, progress, models)
         warn_not_converged(n, self)
         return predictions
-
-    def leave_one_out(self, progress=None):
-        """Leave each training row out in turn; return `loo_predictions_`.
-
-        `progress` is called with the share of the work that is done.
-        """
-        report = progress and (lambda done, total: progress(done / total))
-        self.__dict__["loo_predictions_"] = self._left_out(training_of(self, "leave_one_out"), report)
-        return self.loo_predictions_
 
     def loo_score(self, scoring, sample_weight=None):
         """Compute a score of the left-out predictions; see `SVC.loo_score`."""

@@ -33,6 +33,8 @@ import numpy as np
 from scipy.linalg.cython_blas cimport drot, dtrsv
 from scipy.linalg.lapack import dpstrf
 
+from svmselect.solver._smo import smallest
+
 from svmselect.solver._smo cimport Dual
 from svmselect.solver._state cimport MOST_IDLE, SNAP, vec_axpy
 
@@ -518,18 +520,11 @@ cdef class ActiveSet(Basis):
         chosen[basis] = True
         chosen[[dual.pair.i, dual.pair.j]] = True
         room -= np.count_nonzero(chosen)
-        inside = worst(np.flatnonzero(can_grow & can_shrink & ~chosen), excess, room)
+        inside = smallest(-excess, np.flatnonzero(can_grow & can_shrink & ~chosen), room)
         chosen[inside] = True
-        violators = worst(np.flatnonzero((excess > 0.25 * tol) & ~chosen), excess, room - len(inside))
+        violators = smallest(-excess, np.flatnonzero((excess > 0.25 * tol) & ~chosen), room - len(inside))
         chosen[violators] = True
         return np.flatnonzero(chosen)
-
-
-def worst(rows, excess, count):
-    """Return those of the rows with the largest excess, at most `count`."""
-    if len(rows) <= count:
-        return rows
-    return rows[np.argpartition(-excess[rows], count)[:count]]
 
 
 cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:

@@ -126,6 +126,8 @@ class PointStart:
     labels by default.
     """
 
+    tube = 0.0  # of a regression ``2 epsilon``
+
     def __init__(self, tableau, y, theta, g, lo, hi, gap, unit=1.0, p=None):
         self.tableau = tableau
         self.y, self.theta, self.g, self.lo, self.hi = (
@@ -139,7 +141,10 @@ class PointStart:
     @cached_property
     def paths(self):
         """Return the paths from this solution, with the tableau's columns that they have met."""
-        return PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        paths = PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        if self.tube > 0:
+            paths.open_tube(self.tube)
+        return paths
 
     @cached_property
     def ends(self):
@@ -234,9 +239,9 @@ class PointStart:
 
         With theta_r as it is, the other variables have to be feasible and optimal. Nothing else is needed
         where alpha_r has come to its end, or where the margin h is negative. Else h is bounded from below by
-        the curvature c and the slope sigma of the dual along the direction in which the other variables go
-        on: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see
-        ``docs/how_it_works.md``). Here L is the reach, t the remaining alpha_r, and `defect` what the value may lack of the optimum, at most the gap
+        the curvature c and the slope sigma of the dual along the direction in which the other variables go on
+        (``docs/how_it_works.md``): ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)``. Here L is the
+        reach, t the remaining alpha_r, and `defect` what the value may lack of the optimum, at most the gap
         times the widths.
 
         Without `stop`, values count and not only signs, and the sum of theta has to be closer to the start's:

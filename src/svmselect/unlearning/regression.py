@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from svmselect.forks import cached_property
 from svmselect.kernels.panels import BLOCK_ROWS, slices
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import SNAP
 from svmselect.unlearning._certify import round_off, rows_of
-from svmselect.unlearning._paths import PointPaths
 from svmselect.unlearning.folds import FoldEnds, FoldStart
 from svmselect.unlearning.points import PointStart
 from svmselect.unlearning.tableau import Tableau
@@ -61,14 +59,6 @@ class _RegressionStart(PointStart):
         self.largest_gap = max(GAP, GAPS * gap)
         self.tube, self.C = tube, np.maximum(self.hi, -self.lo)
         self.gaps, self.models = np.full(theta.size, np.nan), models
-
-    @cached_property
-    def paths(self):
-        """Return the paths from this solution; see `PointStart.paths`."""
-        paths = PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
-        if self.tube > 0:
-            paths.open_tube(self.tube)
-        return paths
 
     def conditions(self, points, bounds_left):
         """Compute gap, round-off, threshold and widths of the ends of paths, whose widths are not needed."""
