@@ -1,7 +1,5 @@
 """Checks of arguments of the numerical core, whose errors name the argument and the value."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np

@@ -3,8 +3,6 @@
 Compiled code follows the indices of sparse matrices, and this is the one place where they are checked.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

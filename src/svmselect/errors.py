@@ -1,7 +1,5 @@
 """Errors of points by the sign of their decision values, and weighted shares of errors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.checks import as_numbers

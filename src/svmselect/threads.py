@@ -1,7 +1,5 @@
 """Threads that compute blocks of a matrix, each with a BLAS of one thread, and their interruption."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

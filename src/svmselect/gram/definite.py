@@ -1,7 +1,5 @@
 """Tests of whether a kernel matrix is positive semi-definite."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 

@@ -1,7 +1,5 @@
 """Checks of a data matrix, and the point from which its rows are measured."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

@@ -1,7 +1,5 @@
 """Sources of the columns of a Gram matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.forks import cached_property

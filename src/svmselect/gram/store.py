@@ -1,7 +1,5 @@
 """Storage of the columns of a Gram matrix, and counts of requests and kernel values."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums and products of kernels, and kernels from a user's function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

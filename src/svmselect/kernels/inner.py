@@ -3,8 +3,6 @@
 Each panel is a matrix product by BLAS, and one pass over it while it is in the cache.
 """
 
-from __future__ import annotations
-
 import numbers
 from dataclasses import dataclass
 

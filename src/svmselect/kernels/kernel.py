@@ -1,7 +1,5 @@
 """The interface of kernels."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels whose values need a pass over the features of each pair of rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

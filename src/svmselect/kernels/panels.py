@@ -1,7 +1,5 @@
 """Rows of a data set in one type, and the panels from which blocks of kernel values are computed."""
 
-from __future__ import annotations
-
 import platform
 
 import numpy as np

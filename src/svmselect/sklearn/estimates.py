@@ -1,7 +1,5 @@
 """Estimates of the leave-one-out error, and the error itself: attributes computed on their first access."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

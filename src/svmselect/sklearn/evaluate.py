@@ -3,8 +3,6 @@
 The evaluators of leave-one-out are here; that of folds is in `seeded_cv`.
 """
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Exact leave-one-out decision values of one-vs-one classifiers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple

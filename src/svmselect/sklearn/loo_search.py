@@ -1,7 +1,5 @@
 """Model selection by the exact leave-one-out error."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.sklearn.evaluate import ClassifierEvaluator, OneClassEvaluator, RegressionEvaluator

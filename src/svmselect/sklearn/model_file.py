@@ -1,7 +1,5 @@
 """Trained models in files: this library's JSON format, and that of LIBSVM; no pickle."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

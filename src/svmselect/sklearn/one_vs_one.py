@@ -5,8 +5,6 @@ shape (n,). `values` are decision values of the pairs, shape (n, k (k - 1) / 2),
 of a pair.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Base of the searches over C and gamma: rounds of halving, the best model, and the columns of results."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import time

@@ -1,7 +1,5 @@
 """Model selection by cross-validation with seeded fits."""
 
-from __future__ import annotations
-
 import time
 from typing import NamedTuple
 

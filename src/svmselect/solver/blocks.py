@@ -1,7 +1,5 @@
 """The rule that chooses between blocks of rows and stored columns, for problems without stored columns."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

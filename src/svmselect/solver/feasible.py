@@ -1,7 +1,5 @@
 """Feasible points of the dual: signed variables within their boxes, with a fixed sum."""
 
-from __future__ import annotations
-
 from math import fsum
 
 import numpy as np

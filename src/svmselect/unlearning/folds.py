@@ -1,7 +1,5 @@
 """Solutions without the points of a fold, along paths on which all points of the fold leave together."""
 
-from __future__ import annotations
-
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 

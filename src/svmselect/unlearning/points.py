@@ -1,7 +1,5 @@
 """Decision values of left-out points: certain at once by a bound, or computed along each point's path."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Predictions of left-out rows of a regression, each along its path from the solution of all rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.kernels.panels import BLOCK_ROWS, slices

@@ -1,7 +1,5 @@
 """The tableau of a solution, which all paths from the solution share."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri

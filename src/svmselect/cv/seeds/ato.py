@@ -14,8 +14,6 @@ of events, and each costs the solution of a system and a product with all column
 long.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

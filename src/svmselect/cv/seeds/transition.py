@@ -6,8 +6,6 @@ class +1 and ``[-C_i, 0]`` for class -1, the equality constraint is ``sum(theta)
 the largest kernel value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
