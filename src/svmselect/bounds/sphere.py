@@ -71,7 +71,7 @@ def smallest_enclosing_sphere(
     tol : float
         Largest excess of the squared radius, relative to that of the smallest sphere.
     max_iter : int, optional
-        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
+        The largest number of SMO steps; see `solve_csvc`.
     """
     begin = time.process_time()
     limit = check_options(tol, "wss2", max_iter, gram.m)

@@ -103,14 +103,10 @@ def cross_validate_grid(
     gram : Gram
         Kernel matrix of the m rows. With `gammas` it is given RBF kernels in the same memory, and is left
         with the last.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    Cs : array_like, shape (n_Cs,)
-        Values of C, in any order.
-    gammas : array_like, shape (n_gammas,), optional
-        Values of gamma.
-    folds : int or array_like of int, shape (m,)
+    y, folds
         See `cross_validate`.
+    Cs, gammas : array_like, shape (n_Cs,) and (n_gammas,)
+        Values of C and gamma, in any order. Without `gammas` the kernel of `gram` is used.
     tol, working_set, active_set, max_iter
         See `solve_csvc`.
     progress : callable, optional
@@ -135,7 +131,7 @@ def cross_validate_grid(
     >>> grid.best
     (0.1, 0.1)
     """
-    run = _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values)
+    run = _GridRun(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values)
     # the folds of one gamma, by paths along C or by unlearning
     unlearned = seeding_of_grid(seeding, gram, len(run.members)) == "unlearn"
     every_fold = run.unlearn_folds if unlearned else run.follow_paths
@@ -166,23 +162,26 @@ def cross_validate_grid(
     )
 
 
-@dataclass
 class _GridRun:
     """A cross-validation of a grid, and its results so far; see `GridCrossValidation`."""
 
-    y: np.ndarray
-    Cs: np.ndarray
-    gammas: np.ndarray | None
-    folds: np.ndarray
-    order: np.ndarray  # the values of C in increasing order
-    members: list[np.ndarray]  # the rows of each fold
-    trainer: Trainer
-    limit: int  # the largest number of steps of a fit
-    work: float  # a guess of the work for one gamma, in multiplications
-    errors: np.ndarray
-    n_iter: np.ndarray
-    converged: np.ndarray
-    decision: np.ndarray | None
+    def __init__(self, gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values):
+        self.y = check_labels(gram, y)
+        if np.unique(self.y).size < 2:
+            raise ValueError("y must hold both classes")
+        self.Cs = np.array(check_values(Cs, "Cs"))
+        self.order = np.argsort(self.Cs, kind="stable")
+        self.gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
+        self.folds = check_folds(folds, self.y)
+        self.members = members_of(self.folds)
+        self.limit = check_options(tol, working_set, max_iter, gram.m)  # steps of a fit
+        self.trainer = Trainer(self.y, tol, working_set, active_set, self.limit)
+        # a guess of the work for one gamma, in multiplications
+        self.work = WORK_PER_FIT * self.Cs.size * len(self.members) * gram.m**2
+        shape = 1 if gammas is None else self.gammas.size, self.Cs.size, len(self.members)
+        self.errors, self.n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
+        self.converged = np.zeros(shape, dtype=bool)
+        self.decision = np.empty((*shape[:2], gram.m)) if decision_values else None
 
     def one_gamma(self, every_fold, gram, g):
         """Cross-validate the models of one gamma on the calling thread, on a matrix of its own."""
@@ -235,31 +234,3 @@ class _GridRun:
                 self.decision[g, c, rows] = left.decision[rows]
             self.errors[g, c, h] = np.count_nonzero(misclassified(y, left.decision)[rows])
             self.n_iter[g, c, h], self.converged[g, c, h] = left.n_iter, left.converged
-
-
-def _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values):
-    """Return the checked arguments as a `_GridRun`; raise a ValueError that names a bad one."""
-    y = check_labels(gram, y)
-    if np.unique(y).size < 2:
-        raise ValueError("y must hold both classes")
-    Cs = np.array(check_values(Cs, "Cs"))
-    gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
-    folds = check_folds(folds, y)
-    limit = check_options(tol, working_set, max_iter, gram.m)
-    members = members_of(folds)
-    shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
-    return _GridRun(
-        y=y,
-        Cs=Cs,
-        gammas=gammas,
-        folds=folds,
-        order=np.argsort(Cs, kind="stable"),
-        members=members,
-        trainer=Trainer(y, tol, working_set, active_set, limit),
-        limit=limit,
-        work=WORK_PER_FIT * Cs.size * len(members) * gram.m**2,
-        errors=np.zeros(shape, dtype=np.intp),
-        n_iter=np.zeros(shape, dtype=np.int64),
-        converged=np.zeros(shape, dtype=bool),
-        decision=np.empty((*shape[:2], gram.m)) if decision_values else None,
-    )

@@ -222,7 +222,7 @@ def cross_validate(
     0.25
     """
     # arguments, and the clock of a thread where folds run on several
-    run = _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
+    run = _Run(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
     seeding = _seeding(seeding, run)
     chained = seeding in CHAINED
     if not (chained or not gram.full or thread_count() == 1):
@@ -264,22 +264,23 @@ class _Cost(NamedTuple):
 NO_COST = _Cost()
 
 
-@dataclass
 class _Run:
     """A cross-validation of checked arguments, and the rounds that are done."""
 
-    gram: Gram
-    y: np.ndarray
-    C: np.ndarray
-    folds: np.ndarray
-    members: list[np.ndarray]
-    n_rounds: int
-    trainer: Trainer
-    rng: np.random.Generator
-    progress: Callable | None
-    rounds: list
-    decision: np.ndarray
-    clock: Callable = time.process_time
+    def __init__(self, gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress):
+        self.gram, self.y = gram, check_labels(gram, y)
+        self.C = check_bounds(gram, self.y, C)
+        if (self.C == 0).any():
+            raise ValueError(
+                f"C must be positive at every point for cross-validation, got 0 at point {self.C.argmin()}"
+            )
+        self.folds = check_folds(folds, self.y)
+        max_iter = check_options(tol, working_set, max_iter, gram.m)
+        self.members = members_of(self.folds)
+        self.n_rounds = _check_rounds(rounds, len(self.members))
+        self.trainer = Trainer(self.y, tol, working_set, active_set, max_iter)
+        self.rng, self.progress, self.clock = np.random.default_rng(rng), progress, time.process_time
+        self.rounds, self.decision = [None] * self.n_rounds, np.full(gram.m, np.nan)
 
     def record(self, h, solution, seed, seeding, training_cpu_s):
         """Record the fit without fold h.
@@ -349,33 +350,6 @@ class _Run:
                 self.record(h, solution, _seed_of(ends, j), cost, self.clock() - begin)
             else:
                 self.train(h, partial(seed_or_top, ends, j), former, before=cost)
-
-
-def _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress):
-    """Return the checked arguments as a `_Run`; raise a ValueError that names a bad one."""
-    y = check_labels(gram, y)
-    C = check_bounds(gram, y, C)
-    if (C == 0).any():
-        raise ValueError(
-            f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
-        )
-    folds = check_folds(folds, y)
-    max_iter = check_options(tol, working_set, max_iter, gram.m)
-    members = members_of(folds)
-    n_rounds = _check_rounds(rounds, len(members))
-    return _Run(
-        gram=gram,
-        y=y,
-        C=C,
-        folds=folds,
-        members=members,
-        n_rounds=n_rounds,
-        trainer=Trainer(y, tol, working_set, active_set, max_iter),
-        rng=np.random.default_rng(rng),
-        progress=progress,
-        rounds=[None] * n_rounds,
-        decision=np.full(gram.m, np.nan),
-    )
 
 
 def _seeding(seeding, run):

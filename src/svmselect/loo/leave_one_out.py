@@ -90,8 +90,7 @@ def leave_one_out(
         Feasible alphas to start the full solution from; zeros by default. A solution for C1 becomes feasible
         for C2 after scaling by C2 / C1 and clipping to C2 against round-off.
     max_iter : int, optional
-        The largest number of SMO steps per solve; by default a hundred thousand per row, and at least a
-        million.
+        The largest number of SMO steps per solve; see `solve_csvc`.
     progress : callable, optional
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
         those that need no path, and once for a hundred or so paths.

@@ -51,12 +51,8 @@ class LeaveOneOutRegression:
     kkt_gap : ndarray, shape (m,)
         The largest ``M+ - M-`` that the model without the row may have, round-off included, in units of the
         targets.
-    n_iter : int
-        Steps of the solver, the full solution's included.
-    columns_requested, kernel_values : int
-        Gram columns requested, and kernel values computed.
-    cpu_s : float
-        CPU time in seconds, without the Gram matrix where it fits its budget.
+    n_iter, columns_requested, kernel_values, cpu_s
+        See `LeaveOneOut`.
     not_converged : ndarray of intp
         The rows whose models are not known to a KKT gap of 1e-8 of the targets' size: steps ran out, or
         float64 cannot tell more.

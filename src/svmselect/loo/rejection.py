@@ -44,10 +44,8 @@ class LeaveOneOutOneClass:
         "retrained": by training without it.
     kkt_gap : ndarray, shape (m,)
         The largest KKT gap that each row's model may have, round-off included.
-    n_iter, columns_requested, kernel_values
+    n_iter, columns_requested, kernel_values, cpu_s
         See `LeaveOneOut`.
-    cpu_s : float
-        CPU seconds, without the Gram matrix where it fits its budget.
     not_converged : ndarray of intp
         Rows whose models are not known to a KKT gap of 1e-8 of the decision values' size.
     solution : Solution

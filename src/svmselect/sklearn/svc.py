@@ -76,23 +76,9 @@ class SVC(Classifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (k,)
-        Labels, sorted.
-    support_ : ndarray of int32, shape (n_SV,)
-        Rows of the support vectors, class by class.
-    support_vectors_ : ndarray or CSR matrix, shape (n_SV, d)
-    n_support_ : ndarray of int32, shape (k,)
-    dual_coef_ : ndarray, shape (k - 1, n_SV)
-        ``y alpha``, in LIBSVM's layout.
-    intercept_ : ndarray, shape (k (k - 1) / 2,)
-    coef_ : ndarray, shape (k (k - 1) / 2, d)
-        Linear kernel only.
-    class_weight_ : ndarray, shape (k,)
-    fit_status_ : int
-        0, or 1 if training ran out of steps.
-    n_iter_ : ndarray of int, shape (k (k - 1) / 2,)
-    n_features_in_, feature_names_in_, shape_fit_
-        Number, names and shape of the training rows, as in scikit-learn's estimators.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, class_weight_, \
+    fit_status_, n_iter_, n_features_in_, feature_names_in_, shape_fit_
+        As in scikit-learn's SVC.
     threshold_ : float
         The decision value from which on `predict` predicts the second of two classes.
     loo_error_ : float
