@@ -73,16 +73,12 @@ def largest_C(gram):
 
 
 def check_bounds(gram, y, C):
-    """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`.
-
-    Raise a ValueError for bounds that are negative or not finite, and unless both classes have a point whose
-    bound is positive.
-    """
+    """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`; see `check_weights`."""
     return np.minimum(check_weights(gram, y, C, "C"), largest_C(gram))
 
 
 def check_weights(gram, y, C, name):
-    """Return upper bounds or weights as float64 of shape (m,); raise the errors of `check_bounds`."""
+    """Return amounts of points, of which both classes have positive ones; see `check_amounts`."""
     C = check_amounts(gram, C, name)
     if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
         raise ValueError(f"y must hold both classes among the points with {name} > 0")
@@ -90,10 +86,7 @@ def check_weights(gram, y, C, name):
 
 
 def check_amounts(gram, C, name):
-    """Return a number for all points, or one for each, as float64 of shape (m,).
-
-    Raise a ValueError for amounts that are negative or not finite, and where all are 0.
-    """
+    """Return a number for all points, or one for each, as float64, shape (m,): finite, >= 0, not all 0."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")

@@ -99,10 +99,7 @@ def check_regression(gram, z, C, epsilon):
 
 
 def middle_of(z, C):
-    """Return the middle of the targets that are trained on.
-
-    Subtracting it changes b alone, and saves digits.
-    """
+    """Return the middle of the targets that are trained on; less by it, they keep more digits."""
     trained = z[C > 0]
     return 0.5 * trained.min() + 0.5 * trained.max()
 
@@ -185,10 +182,7 @@ def solve_svr(
 
 
 def regression_of(dual, gram, C, epsilon, middle, converged, counts):
-    """Return the RegressionSolution of a Dual whose targets are less by `middle`.
-
-    `counts` are the thread's counters before the fit.
-    """
+    """Return the RegressionSolution of a Dual with targets less by `middle`; `counts` precede the fit."""
     columns, values = gram.thread_counts
     theta, f, b, _, gap, n_iter = dual.state()
     p = dual.linear_term()
@@ -329,10 +323,7 @@ def _walk(gram, z, Cs, epsilons, tol, working_set):
 
 
 def moved_to_bounds(solution, C):
-    """Return feasible variables for other bounds ``C``, the solution's moved towards the new optimum.
-
-    See `svmselect.path.moved_along_C`, which does so for a C-SVC.
-    """
+    """Return feasible variables for other bounds ``C``, moved on as by `moved_along_C`."""
     theta, bound = solution.theta, solution.C
     if (bound == C).all() or (C.max() > FAR * min(1.0, bound.max()) and (bound <= C).all()):
         return theta

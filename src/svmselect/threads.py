@@ -275,10 +275,7 @@ def in_parallel(gram, task, tasks, work):
 
 
 def share_out(objects, task, tasks, work, progress=None):
-    """Return ``task(object, t)`` for every t of `tasks`, on several threads, with an object that is idle.
-
-    For `work` and `progress` see `run`.
-    """
+    """Return ``task(object, t)`` for every t, on threads, with an object that is idle; see `run`."""
     idle = SimpleQueue()
     for each in objects:
         idle.put(each)

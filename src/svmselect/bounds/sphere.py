@@ -100,10 +100,7 @@ def smallest_enclosing_sphere(
 
 
 def _squared_distances(dual, gram):
-    """Return the squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,).
-
-    The dual's f is ``K theta - diagonal / 2``.
-    """
+    """Return the squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,)."""
     theta, f, _, _ = dual.arrays()
     return theta @ (f + gram.diagonal / 2) - 2 * f
 

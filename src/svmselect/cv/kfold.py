@@ -283,10 +283,7 @@ class _Run:
         self.rounds, self.decision = [None] * self.n_rounds, np.full(gram.m, np.nan)
 
     def record(self, h, solution, seed, seeding, training_cpu_s):
-        """Record the fit without fold h.
-
-        `seeding` is the cost of its seed; its columns and values include those of the fit.
-        """
+        """Record the fit without fold h; `seeding` is the cost of its seed, with all columns and values."""
         self.rounds[h] = Round(
             fold=h,
             seeding_cpu_s=seeding.cpu_s,

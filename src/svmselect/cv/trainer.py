@@ -37,10 +37,7 @@ class Trainer:
         self.active_set = active_set
 
     def with_active_set(self, gram):
-        """Return whether the active-set method may take over.
-
-        A saddle of an indefinite kernel has no solution on its in-bound rows.
-        """
+        """Return whether the active-set method may take over: not with a saddle of an indefinite kernel."""
         return self.active_set and gram.kernel.definite
 
     def fit(self, gram, C, theta=None, known=None, exact=False):
@@ -70,10 +67,7 @@ def without(C, points):
 
 
 def unlearned_fast(gram):
-    """Return whether many folds are unlearned by default.
-
-    The whole matrix has to be stored, of at most `MOST_ROWS` rows, and the dual concave.
-    """
+    """Return whether many folds are unlearned by default: on a stored, definite matrix of few rows."""
     return gram.full and gram.m <= MOST_ROWS and gram.is_definite()
 
 

@@ -10,10 +10,7 @@ __all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "
 
 
 def as_rows(X, name="X"):
-    """Return a data matrix as float64, C order or CSR; raise a ValueError for a bad one.
-
-    It has to be a finite, non-empty, two-dimensional dense array or sparse matrix of real numbers.
-    """
+    """Return finite real numbers as a float64 matrix, C order or CSR; raise a ValueError for other data."""
     if np.iscomplexobj(X):
         raise ValueError(f"{name} must be an array of real numbers, got complex ones")
     if sparse.issparse(X):

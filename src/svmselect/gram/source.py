@@ -81,10 +81,7 @@ class Source:
             self.counts.calling_thread[1] += indices.size * self.m
 
     def part(self, rows, store):
-        """Return the source of a restriction to some rows, which copies columns from `store` first.
-
-        Raises a ValueError unless the rows are increasing numbers of this matrix.
-        """
+        """Return the source of a restriction to increasing row numbers, which copies from `store` first."""
         rows = np.array(rows)
         integers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
         if not integers or rows[0] < 0 or rows[-1] >= self.m or (np.diff(rows) <= 0).any():

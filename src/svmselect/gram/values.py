@@ -58,10 +58,7 @@ class Values:
 
     @property
     def dear(self) -> bool:
-        """Whether a column takes longer to compute than to write into memory that was never used.
-
-        Sums of a linear kernel need no columns.
-        """
+        """Whether a column takes longer to compute than to write; a linear kernel needs none."""
         return self._source.placed.data.values_per_row >= DEAR_FROM and not isinstance(self.kernel, Linear)
 
     def is_definite(self) -> bool:
@@ -164,10 +161,7 @@ class Values:
         return out
 
     def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:
-        """Compute kernel values between n new rows and some of the data's rows: float64 of shape (n, s).
-
-        `support` are numbers of the data's rows, shape (s,).
-        """
+        """Compute kernel values of n new rows and rows `support` of the data: float64, shape (n, s)."""
         rows, data_rows = self._source.beside(X, support)
         return self.kernel.block(rows, data_rows)
 

@@ -12,10 +12,7 @@ __all__ = ["ChiSquared", "Laplacian"]
 
 
 class _OfPairs(Kernel):
-    """A kernel ``k(x, z) = exp(-gamma D(x, z))`` of a distance D that is a sum over features.
-
-    ``_distance`` is its pass in `_panels`.
-    """
+    """A kernel ``exp(-gamma D(x, z))`` of a distance that is a sum over features, by ``_distance``."""
 
     radius = 1.0
 

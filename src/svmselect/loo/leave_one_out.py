@@ -306,10 +306,7 @@ class _Points:
 
 
 def _columns_may_do(gram):
-    """Return whether it is worth a loose fit to know if a few columns of the matrix are enough.
-
-    A matrix of which columns are stored has other uses, for which it is computed.
-    """
+    """Return whether a loose fit should tell if a few columns, of which none is stored, are enough."""
     return gram.m >= LARGE and gram.full and not gram.has_columns
 
 
@@ -471,10 +468,7 @@ def _train_without(problem, full, undecided, aim, points):
 
 
 def _split_among_points(solution, group, C):
-    """Return the solution of all points from the one in which each group of identical points is one point.
-
-    The alphas of a group are in proportion to their bounds.
-    """
+    """Return the solution of all points; alphas of identical ones are in proportion to their bounds."""
     alpha, bound = solution.alpha[group], solution.C[group]
     return replace(
         solution,

@@ -146,10 +146,7 @@ def isotonic(values, positive, weight):
 
 
 def blocks_of(codes):
-    """Return a block for each row, shape (m,), in which the classes have their shares.
-
-    There is one block of all rows where a class has a single one.
-    """
+    """Return a block for each row, in which classes have their shares; one block if a class has one row."""
     n = min(BLOCKS, int(np.bincount(codes).min()))
     blocks = np.zeros(codes.size, dtype=np.intp)
     if n > 1:

@@ -287,10 +287,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         self._describe(codes[support])
 
     def _describe(self, codes):
-        """Set the attributes that follow from the support vectors and their coefficients.
-
-        `codes` are the numbers of the support vectors' classes.
-        """
+        """Set what follows from support vectors, of classes with these numbers, and coefficients."""
         self.n_support_ = np.bincount(codes, minlength=self.classes_.size).astype(np.int32)
         # The intercept is for rows as they are: coef_ @ x + intercept_.
         at_zero = self._b

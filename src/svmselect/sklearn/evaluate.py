@@ -183,10 +183,7 @@ class Evaluator:
         return error > self.least + TIE
 
     def scored(self, left_out, y, metadata):
-        """Return the scores by name of a LeftOut, and the error of a scorer or None.
-
-        `y` and `metadata` are those of its rows.
-        """
+        """Return the scores of a LeftOut by name, and the error of a scorer or None."""
         try:
             return self.scoring(left_out, y, metadata), None
         except Exception as error:

@@ -50,10 +50,7 @@ def _variance(X):
 
 
 def resolved_gamma(gamma, X):
-    """Return gamma as a number.
-
-    "scale" is ``1 / (d var(X))``, or 1 where the variance is 0; "auto" is ``1 / d``.
-    """
+    """Return gamma as a number: "scale" is ``1 / (d var(X))``, or 1 without variance, "auto" is ``1 / d``."""
     if isinstance(gamma, str):
         if gamma == "auto":
             return 1 / X.shape[1]

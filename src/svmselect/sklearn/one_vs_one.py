@@ -120,10 +120,7 @@ def checked_weight(sample_weight, m):
 
 
 def class_weights(class_weight, classes, codes):
-    """Return the factor of each class: 1, that of a dict, or "balanced".
-
-    "balanced" is m over k times the rows of the class.
-    """
+    """Return the factor of each class: 1, that of a dict, or, "balanced", m over k times its rows."""
     if class_weight is None:  # scikit-learn's takes as long as a small fit
         return np.ones(classes.size)
     if isinstance(class_weight, str) and class_weight == "balanced":
@@ -159,10 +156,7 @@ def winners(values, k, break_ties=False, threshold=0.0):
 
 
 def decisions(values, k, shape):
-    """Return decision values in the shape of `decision_function`: "ovr", a score for each class, or "ovo".
-
-    Of two classes they have the shape (n,).
-    """
+    """Return decision values in the shape of `decision_function`, "ovr" or "ovo"; (n,) of two classes."""
     if k == 2:
         return values[:, 0]
     return -values if shape == "ovo" else _scores(values, k)
@@ -182,11 +176,7 @@ def _scores(values, k):
 
 
 def margins(values, codes):
-    """Return by how much the class of each row is ahead of all other classes.
-
-    Of two classes, with values of shape (n,), that is the decision value with the sign of the row's class; of
-    more, with scores of shape (n, k), the score of its class less the largest of the others.
-    """
+    """Return by how much the class of each row is ahead of the others, or the value of two classes signed."""
     if values.ndim == 1:
         return np.where(codes == 1, values, -values)
     true_class = np.arange(codes.size), codes

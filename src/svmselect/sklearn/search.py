@@ -380,10 +380,7 @@ def rows_of_rounds(n_models, factor, m, least):
 
 
 def nested_order(codes, rng):
-    """Draw an order of the rows whose beginnings have the shares of the classes, and a few rows of each.
-
-    `codes` are the numbers of the rows' classes.
-    """
+    """Draw an order of rows whose beginnings have the shares of the classes, and a few rows of each."""
     order = rng.permutation(codes.size)
     place = np.empty(codes.size)
     for code in np.unique(codes):

@@ -121,10 +121,7 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
 
 
 class RegressionFolds:
-    """The solution of all rows of a regression, from which paths lead to the solutions without some of them.
-
-    `full` is the solved Dual, with in-bound rows, in units in which its targets are about 1 in size.
-    """
+    """A solution with in-bound rows of a regression, from which paths lead to those without some of them."""
 
     def __init__(self, full, epsilon):
         theta, f, lo, hi = full.arrays()

@@ -141,10 +141,7 @@ class Path:
         self.f = self.f + d_f + self.gram.product(over, cut[over])
 
     def follow(self, tied, pull, total):
-        """Return the change d of the variables of M, and d_level.
-
-        They solve ``K_MM d - d_level = -pull`` and ``sum(d) = -total``.
-        """
+        """Return the change d of M, and d_level: ``K_MM d - d_level = -pull`` and ``sum(d) = -total``."""
         if self.exact:
             solution = solve_directly(self.gram.submatrix(tied, tied).astype(np.float64), pull, total)
             if solution is not None:
@@ -174,10 +171,7 @@ class Path:
             return np.divide(room, np.abs(d), out=np.full(d.size, np.inf), where=d != 0).min()
 
     def to_level(self, d_gap):
-        """Return the eta at which the first point changes its condition.
-
-        A point of T comes to satisfy it, or a shared point at a bound comes to violate it by the slack.
-        """
+        """Return the eta at which a point of T satisfies its condition, or a shared one violates its own."""
         gap = self.f - self.level
         side = np.where(self.moving, -self.y, self.side())
         margin = side * gap + np.where(self.moving, 0, self.slack)
@@ -194,11 +188,7 @@ class Path:
         return self.shared & ~self.tied & ~self.barred
 
     def regroup(self, direction):
-        """Update the sets of points after a step.
-
-        Points of M at the bound that they were heading for leave it, shared points at a bound that violate
-        their condition join it, and points that enter may stop.
-        """
+        """Update T, M and the shared points after a step."""
         near = SNAP * (self.hi - self.lo)
         at_lo = self.tied & (direction < 0) & (self.theta <= self.lo + near)
         at_hi = self.tied & (direction > 0) & (self.theta >= self.hi - near)
