@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from svmselect.sklearn.display import SearchDisplay
     from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
     from svmselect.sklearn.loo_search import LOOSearchCV
+    from svmselect.sklearn.machine import OneClassSVM
     from svmselect.sklearn.model_file import load_model, save_model
-    from svmselect.sklearn.outliers import OneClassSVM
     from svmselect.sklearn.seeded_cv import SeededCV
     from svmselect.sklearn.svc import SVC, NuSVC
     from svmselect.sklearn.svr import SVR, NuSVR
@@ -46,7 +46,7 @@ MODULES = {
     "LOOSearchCV": "loo_search",
     "NuSVC": "svc",
     "NuSVR": "svr",
-    "OneClassSVM": "outliers",
+    "OneClassSVM": "machine",
     "SVR": "svr",
     "SearchDisplay": "display",
     "SeededCV": "seeded_cv",

@@ -17,13 +17,13 @@ from svmselect.kernels import Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import ON_DEMAND, Estimates, Training, training_of
 from svmselect.sklearn.kernels import Precomputed, gram_of, is_precomputed, kernel_of, values_at
-from svmselect.sklearn.leave_one_out import left_out_tol
 from svmselect.sklearn.one_vs_one import (
     Problem,
     checked_weight,
     class_weights,
     decisions,
     encoded,
+    left_out_tol,
     libsvm_coef,
     right_values,
     winners,

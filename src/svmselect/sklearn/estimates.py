@@ -12,13 +12,13 @@ from svmselect.forks import cached_property
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.leave_one_out import pair_decision
 from svmselect.sklearn.one_vs_one import (
     Problem,
     checked_weight,
     decisions,
     margins,
     most_votes,
+    pair_decision,
     right_values,
     winners,
 )

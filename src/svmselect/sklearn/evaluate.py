@@ -18,9 +18,16 @@ from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.candidates import by_kernel, value_of
 from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.kernels import Precomputed, gram_of
-from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, LeftOutModel, left_out_tol
-from svmselect.sklearn.one_vs_one import Problem, checked_weight, class_weights, winners
-from svmselect.sklearn.outliers import LeftOutOneClass
+from svmselect.sklearn.machine import LeftOutOneClass
+from svmselect.sklearn.one_vs_one import (
+    LEFT_OUT_MODELS,
+    LeftOutModel,
+    Problem,
+    checked_weight,
+    class_weights,
+    left_out_tol,
+    winners,
+)
 from svmselect.sklearn.progress import progress_bar
 from svmselect.sklearn.scoring import left_out_rows
 from svmselect.sklearn.svr import LeftOutRegression

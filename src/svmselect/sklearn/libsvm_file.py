@@ -9,8 +9,8 @@ from scipy import sparse
 
 from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
 from svmselect.sklearn.calibration import PairwiseCoupling
+from svmselect.sklearn.machine import OneClassSVM
 from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
-from svmselect.sklearn.outliers import OneClassSVM
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
 

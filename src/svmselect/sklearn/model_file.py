@@ -28,8 +28,7 @@ from svmselect.kernels import (
 )
 from svmselect.sklearn.calibration import Calibration, PairwiseCoupling
 from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
-from svmselect.sklearn.machine import Machine
-from svmselect.sklearn.outliers import OneClassSVM
+from svmselect.sklearn.machine import Machine, OneClassSVM
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
 

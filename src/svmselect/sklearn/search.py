@@ -21,8 +21,8 @@ from svmselect.sklearn.candidates import candidates_of, parameters
 from svmselect.sklearn.classifier import as_given, training_set, warn_not_converged
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
 from svmselect.sklearn.kernels import is_precomputed
+from svmselect.sklearn.machine import LeftOutOneClass, OneClassSVM, one_class_rows
 from svmselect.sklearn.one_vs_one import right_values
-from svmselect.sklearn.outliers import LeftOutOneClass, OneClassSVM, one_class_rows
 from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import LeftOutRegression, Regressor, regression_rows

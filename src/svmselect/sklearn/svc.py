@@ -8,7 +8,7 @@ from svmselect.checks import check_options
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import Classifier, step_limit
 from svmselect.sklearn.kernels import gram_of, single_rounding
-from svmselect.sklearn.leave_one_out import loo_path, pair_decision, retrained
+from svmselect.sklearn.one_vs_one import loo_path, pair_decision, retrained
 from svmselect.svm import solve_csvc, solve_nusvc
 
 __all__ = ["SVC", "NuSVC"]
