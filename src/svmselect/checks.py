@@ -9,6 +9,7 @@ __all__ = [
     "check_amounts",
     "check_bounds",
     "check_labels",
+    "check_match",
     "check_options",
     "check_start",
     "check_targets",
@@ -131,6 +132,16 @@ def check_start(start, y, C):
     if abs(balance) > 1e-9 * max(float(start.sum()), C.max()):
         raise ValueError(f"start must satisfy sum(y * alpha) = 0, got {balance:.3g}")
     return start * y
+
+
+def check_match(gram, solution, kind):
+    """Raise a ValueError unless this is a solution, of this class, of the Gram matrix's rows."""
+    if not isinstance(solution, kind):
+        raise ValueError(f"solution must be a {kind.__name__}, got {type(solution).__name__}")
+    if solution.C.size != gram.m:
+        raise ValueError(
+            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.C.size} rows"
+        )
 
 
 def frozen(array):

@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from svmselect.checks import check_bounds, check_labels, check_options, check_start, check_weights, frozen
+from svmselect.checks import (
+    check_bounds,
+    check_labels,
+    check_match,
+    check_options,
+    check_start,
+    check_weights,
+    frozen,
+)
 from svmselect.gram import Gram
 from svmselect.solver._smo import NuDual
 from svmselect.solver.blocks import choose_blocks, dual_of
@@ -306,18 +314,8 @@ def _gap_of(alpha, C, y, decision):
 def check_solution(gram, y, solution):
     """Return labels as float64; raise a ValueError for bad ones, or for a solution of another problem."""
     y = check_labels(gram, y)
-    _check_match(gram, solution)
+    check_match(gram, solution, Solution)
     return y
-
-
-def _check_match(gram, solution):
-    """Raise a ValueError unless this is a Solution of the Gram matrix's rows."""
-    if not isinstance(solution, Solution):
-        raise ValueError(f"solution must be a Solution, got {type(solution).__name__}")
-    if solution.alpha.size != gram.m:
-        raise ValueError(
-            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
-        )
 
 
 def decision_function(
@@ -340,7 +338,7 @@ def decision_function(
         Positive for class +1; a value of 0 counts as +1 (Franc et al. 2008, eq. 2).
     """
     if y is None:
-        _check_match(gram, solution)
+        check_match(gram, solution, Solution)
         theta = solution.alpha
     else:
         theta = solution.alpha * check_solution(gram, y, solution)

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from svmselect.checks import as_numbers, check_amounts, check_options, check_targets, frozen, largest_C
+from svmselect.checks import (
+    as_numbers,
+    check_amounts,
+    check_match,
+    check_options,
+    check_targets,
+    frozen,
+    largest_C,
+)
 from svmselect.gram import Gram
 from svmselect.path import FAR, check_values
 from svmselect.solver._smo import NuRegression
@@ -349,11 +357,6 @@ def predict_targets(gram: Gram, solution: RegressionSolution, X: ArrayLike | spa
     -------
     ndarray, shape (n,)
     """
-    if not isinstance(solution, RegressionSolution):
-        raise ValueError(f"solution must be a RegressionSolution, got {type(solution).__name__}")
-    if solution.theta.size != gram.m:
-        raise ValueError(
-            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.theta.size} rows"
-        )
+    check_match(gram, solution, RegressionSolution)
     support = np.flatnonzero(solution.theta)
     return gram.weighted(X, support, solution.theta[support]) + solution.b

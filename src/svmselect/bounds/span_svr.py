@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from svmselect.bounds.estimate import spread_over_points
 from svmselect.bounds.hull import squared_distances
-from svmselect.checks import check_targets, frozen
+from svmselect.checks import check_match, check_targets, frozen
 from svmselect.gram import Gram
 from svmselect.svr import RegressionSolution
 from svmselect.threads import one_blas_thread
@@ -70,8 +70,7 @@ def span_estimate_svr(gram: Gram, z: ArrayLike, solution: RegressionSolution) ->
     # 1) arguments
     begin = time.process_time()
     z = check_targets(gram, z)
-    if not isinstance(solution, RegressionSolution) or solution.theta.size != gram.m:
-        raise ValueError(f"solution must be a RegressionSolution of {gram.m} rows, got {solution!r:.60}")
+    check_match(gram, solution, RegressionSolution)
     gram.check_definite()
     # 2) spans of in-bound and bounded support vectors
     theta, size = solution.theta, np.abs(solution.theta)

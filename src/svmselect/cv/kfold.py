@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -253,17 +252,6 @@ def cross_validate(
     )
 
 
-class _Cost(NamedTuple):
-    """The cost of a seed or a fit: CPU time in seconds, Gram columns and kernel values."""
-
-    cpu_s: float = 0.0
-    columns: int = 0
-    values: int = 0
-
-
-NO_COST = _Cost()
-
-
 class _Run:
     """A cross-validation of checked arguments, and the rounds that are done."""
 
@@ -282,18 +270,19 @@ class _Run:
         self.rng, self.progress, self.clock = np.random.default_rng(rng), progress, time.process_time
         self.rounds, self.decision = [None] * self.n_rounds, np.full(gram.m, np.nan)
 
-    def record(self, h, solution, seed, seeding, training_cpu_s):
-        """Record the fit without fold h; `seeding` is the cost of its seed, with all columns and values."""
+    def record(self, h, solution, seed, cost, training_cpu_s):
+        """Record the fit without fold h, with CPU seconds of its seed and columns and values of both."""
+        seeding_cpu_s, columns, values = cost
         self.rounds[h] = Round(
             fold=h,
-            seeding_cpu_s=seeding.cpu_s,
+            seeding_cpu_s=seeding_cpu_s,
             training_cpu_s=training_cpu_s,
             seed_steps=seed.steps,
             cg_iterations=seed.cg_iterations,
             cg_residual=seed.cg_residual,
             n_iter=solution.n_iter,
-            columns_requested=seeding.columns,
-            kernel_values=seeding.values,
+            columns_requested=columns,
+            kernel_values=values,
             kkt_gap=solution.kkt_gap,
             objective=solution.objective,
             n_sv=solution.n_sv,
@@ -303,7 +292,7 @@ class _Run:
         if self.progress is not None:
             self.progress(sum(r is not None for r in self.rounds), self.n_rounds)
 
-    def train(self, h, seed=None, former=None, enters=(), before=NO_COST):
+    def train(self, h, seed=None, former=None, enters=(), before=(0.0, 0, 0)):
         """Return the fit without fold h, from a seed made of a former fit that has cost `before`."""
         gram, members = self.gram, self.members[h]
         columns, values = gram.thread_counts
@@ -321,11 +310,8 @@ class _Run:
         solution, known = self.trainer.fit(gram, without(self.C, members), start.theta, known)
         end = self.clock()
         columns_now, values_now = gram.thread_counts
-        cost = _Cost(
-            before.cpu_s + middle - begin,
-            before.columns + columns_now - columns,
-            before.values + values_now - values,
-        )
+        spent = middle - begin, columns_now - columns, values_now - values
+        cost = [former + new for former, new in zip(before, spent, strict=True)]
         self.record(h, solution, start, cost, end - middle)
         return solution, known
 
@@ -340,8 +326,7 @@ class _Run:
         spent = np.array(self.gram.thread_counts) - (columns, values)
         shares = np.diff(np.arange(n + 1)[:, None] * spent // n, axis=0).tolist()
         for j, (h, share) in enumerate(zip(group, shares, strict=True)):
-            cost = _Cost(cpu_s, *share)
-            begin = self.clock()
+            cost, begin = (cpu_s, *share), self.clock()
             if optimal[j]:
                 solution = ends.solution(j, self.y, without(self.C, self.members[h]))
                 self.record(h, solution, _seed_of(ends, j), cost, self.clock() - begin)

@@ -9,32 +9,30 @@ from svmselect.kernels.panels import Rows
 __all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "own_rows"]
 
 
-def as_rows(X, name="X"):
+def as_rows(X):
     """Return finite real numbers as a float64 matrix, C order or CSR; raise a ValueError for other data."""
     if np.iscomplexobj(X):
-        raise ValueError(f"{name} must be an array of real numbers, got complex ones")
+        raise ValueError("X must be an array of real numbers, got complex ones")
     if sparse.issparse(X):
-        X = sparse.csr_array(as_csr(X, name), dtype=np.float64)
+        X = sparse.csr_array(as_csr(X), dtype=np.float64)
         values = X.data
     else:
         try:
             X = np.ascontiguousarray(X, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must be an array of numbers: {error}") from None
+            raise ValueError(f"X must be an array of numbers: {error}") from None
         values = X
     if X.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
+        raise ValueError(f"X must have two dimensions (rows, features), got shape {X.shape}")
     if 0 in X.shape:
-        raise ValueError(f"{name} must have at least one row and one feature, got shape {X.shape}")
+        raise ValueError(f"X must have at least one row and one feature, got shape {X.shape}")
     if not np.isfinite(values).all():
         if sparse.issparse(X):
             first = np.flatnonzero(~np.isfinite(values))[0]
             where = np.searchsorted(X.indptr, first, side="right") - 1, X.indices[first]
         else:
             where = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(
-            f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}"
-        )
+        raise ValueError(f"X must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}")
     return X
 
 

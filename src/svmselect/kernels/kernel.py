@@ -7,7 +7,7 @@ import numpy as np
 import svmselect.kernels._panels as _panels
 from svmselect.kernels.panels import BLOCK_ROWS, Rows, slices
 
-__all__ = ["Kernel", "positive", "real", "target"]
+__all__ = ["Kernel", "UnitKernel", "positive", "real", "target"]
 
 
 class Kernel:
@@ -132,6 +132,16 @@ class Kernel:
         return Sum((self,), (float(other),)) if isinstance(other, numbers.Real) else NotImplemented
 
     __rmul__ = __mul__
+
+
+class UnitKernel(Kernel):
+    """A kernel with ``k(x, x) = 1`` and values that are not negative."""
+
+    radius = 1.0
+
+    def diagonal(self, A: Rows) -> np.ndarray:
+        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        return np.ones(A.n)
 
 
 def target(A, B, out, slots):

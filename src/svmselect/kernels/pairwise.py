@@ -5,16 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 import svmselect.kernels._panels as _panels
-from svmselect.kernels.kernel import Kernel, positive, target
+from svmselect.kernels.kernel import UnitKernel, positive, target
 from svmselect.kernels.panels import Rows, dense_panels
 
 __all__ = ["ChiSquared", "Laplacian"]
 
 
-class _OfPairs(Kernel):
+class _OfPairs(UnitKernel):
     """A kernel ``exp(-gamma D(x, z))`` of a distance that is a sum over features, by ``_distance``."""
-
-    radius = 1.0
 
     def __post_init__(self):
         positive(self.gamma, "gamma")
@@ -28,10 +26,6 @@ class _OfPairs(Kernel):
             _panels.transpose(right, turned)
             type(self)._distance(left, turned, out[:, b], slots[a], self.gamma)
         return out
-
-    def diagonal(self, A):
-        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
-        return np.ones(A.n)
 
 
 @dataclass(frozen=True)

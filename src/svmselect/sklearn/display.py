@@ -99,7 +99,8 @@ class SearchDisplay:
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
         """
-        _check_is_a_search(search)
+        if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
+            raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
         if kind is not None and kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
         if kind == "margins":
@@ -318,12 +319,6 @@ def _margins_of(cls, search):
     if len(best.classes_) > 2:
         label += ", in votes"
     return cls("margins", label, values=best.left_out_margins())
-
-
-def _check_is_a_search(search):
-    """Raise a ValueError unless it is a fitted search of this library."""
-    if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
-        raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
 
 
 def _order_of(name):

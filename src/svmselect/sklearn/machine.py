@@ -1,4 +1,4 @@
-"""Machines with one set of variables: the base that regressions and one-class models share, and the latter."""
+"""Machines with one set of variables: the base of regressions and one-class models, and the latter."""
 
 import numbers
 from dataclasses import dataclass

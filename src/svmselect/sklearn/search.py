@@ -39,16 +39,6 @@ def _has_probabilities(search):
     return getattr(search.estimator, "calibration", None) is not None
 
 
-def _has_decision_values(search):
-    """Return whether the models of a search have decision values."""
-    return not search._is_regression()
-
-
-def _has_score(search):
-    """Return whether a search has a score of new rows; that of one-class models is a scorer's."""
-    return search.scoring is not None or not search._is_one_class()
-
-
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C or nu, the kernel and its parameters, and class weights, on shared Gram matrices.
 
@@ -161,15 +151,14 @@ class Search(ClassifierMixin, BaseEstimator):
         # 2) the models, and a rehearsal of the scores
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
-        if regression:
-            scoring.rehearse(LeftOutRegression(given_X, z), given_y, given)
-        elif one_class:
-            if scoring is not None:
-                right = np.where(np.asarray(given_y) == 1, 1.0, -1.0)
-                scoring.rehearse(LeftOutOneClass(given_X, right), given_y, given)
-        elif scoring is not None:
-            k = classes.size
-            right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
+        if scoring is not None:
+            if regression:
+                right = LeftOutRegression(given_X, z)
+            elif one_class:
+                right = LeftOutOneClass(given_X, np.where(np.asarray(given_y) == 1, 1.0, -1.0))
+            else:
+                k = classes.size
+                right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
         choice = _Choice(self.refit, scoring)
         # 3) the search
@@ -272,7 +261,7 @@ class Search(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no best_estimator_ with refit=False")
         return self.best_estimator_
 
-    @available_if(_has_score)
+    @available_if(lambda search: search.scoring is not None or not search._is_one_class())
     def score(self, X, y=None, sample_weight=None, **metadata):
         """Compute the score of the best model at new rows, by the scorer that chose it.
 
@@ -295,7 +284,7 @@ class Search(ClassifierMixin, BaseEstimator):
         """Predict labels, or targets, by the best model; see `SVC.predict`."""
         return self._best().predict(X)
 
-    @available_if(_has_decision_values)
+    @available_if(lambda search: not search._is_regression())
     def decision_function(self, X):
         """Compute decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
@@ -390,22 +379,6 @@ def nested_order(codes, rng):
     return order[np.argsort(place[order], kind="stable")]
 
 
-def _merged(rounds):
-    """Return the columns of all rounds as one table; columns that a round lacks are NaN."""
-    if len(rounds) == 1:
-        return rounds[0]
-    table = {}
-    for name in dict.fromkeys(name for columns in rounds for name in columns):
-        parts = [columns.get(name, np.full(len(columns["params"]), np.nan)) for columns in rounds]
-        if name == "params":
-            table[name] = [model for part in parts for model in part]
-        elif isinstance(parts[0], np.ma.MaskedArray):
-            table[name] = np.ma.concatenate(parts)
-        else:
-            table[name] = np.concatenate(parts)
-    return table
-
-
 def _columns_of(models, candidates, named_splits, weight=None):
     """Return the scores and times of some models as columns of `cv_results_`.
 
@@ -429,8 +402,19 @@ def _columns_of(models, candidates, named_splits, weight=None):
 
 
 def _ranked(rounds):
-    """Return the columns of all rounds as one table, with the ranks of the models by each score."""
-    table = _merged(rounds)
+    """Return the columns of all rounds as one table, with the ranks of the models by each score.
+
+    Columns that a round lacks are NaN there.
+    """
+    table = rounds[0] if len(rounds) == 1 else {}
+    for name in dict.fromkeys(name for columns in rounds for name in columns if len(rounds) > 1):
+        parts = [columns.get(name, np.full(len(columns["params"]), np.nan)) for columns in rounds]
+        if name == "params":
+            table[name] = [model for part in parts for model in part]
+        elif isinstance(parts[0], np.ma.MaskedArray):
+            table[name] = np.ma.concatenate(parts)
+        else:
+            table[name] = np.concatenate(parts)
     for name in [name for name in table if name.startswith("mean_test_")]:
         table[name.replace("mean", "rank", 1)] = _ranks(table[name], table.get("iter"))
     return table
