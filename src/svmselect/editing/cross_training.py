@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -135,7 +136,7 @@ def cross_training(
         validation = default_validation(y.size, n_subsets, subset_size) if chooses else 0
     if validation == 0 and len(values) > 1:
         raise ValueError(f"a choice among {len(values)} values of {formulation} needs validation points")
-    options = {"tune_threshold": tune_threshold, "formulation": formulation}
+    options: dict[str, Any] = {"tune_threshold": tune_threshold, "formulation": formulation}
     options |= {"tol": tol, "dtype": dtype, "memory_mb": memory_mb}
     # steps 1 and 2: SVMs of the first stage
     first_values = values if first_values is None else first_values

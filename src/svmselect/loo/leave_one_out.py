@@ -10,6 +10,7 @@ import numbers
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -204,14 +205,14 @@ class _Problem:
     """The arguments of `leave_one_out`."""
 
     gram: Gram
-    y: np.ndarray
-    C: np.ndarray
-    theta: np.ndarray | None  # alphas from which the full solution starts, checked in signed variables
+    y: Any
+    C: Any
+    theta: Any  # alphas from which the full solution starts, checked in signed variables
     method: str
     tol: float
     working_set: str
     efficiency_test: int
-    max_iter: int
+    max_iter: int | None
     decision_values: bool
     give_up: Callable | None
     as_published: bool

@@ -68,6 +68,17 @@ def rows_of(gram, Py_ssize_t[::1] points, Py_ssize_t[::1] order):
     return array
 
 
+def mirror(double[:, ::1] upper):
+    """Copy the upper triangle of a square matrix to the lower one, in blocks that stay in the cache."""
+    cdef Py_ssize_t n = upper.shape[0], top, left, i, j
+    with nogil:
+        for top in range(0, n, 32):
+            for left in range(0, top + 1, 32):
+                for i in range(top, min(top + 32, n)):
+                    for j in range(left, min(left + 32, i)):
+                        upper[i, j] = upper[j, i]
+
+
 def certain_at_once(const Py_ssize_t[::1] points, const double[::1] bounds_left, const double[:, ::1] x,
                     const double[::1] bend, const double[::1] y, const double[::1] theta, const double[::1] g,
                     const double[::1] lo, const double[::1] hi, const double[::1] g_slack,

@@ -6,7 +6,7 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 
 import svmselect.unlearning._system as _system
 from svmselect.forks import cached_property
-from svmselect.unlearning._certify import rows_of
+from svmselect.unlearning._certify import mirror, rows_of
 
 __all__ = ["DEPENDENT", "Tableau"]
 
@@ -66,7 +66,8 @@ class Tableau:
         """Return the inverse of ``K_SS + shift``, shape (s, s)."""
         upper = self.factor.T.copy()
         _system.invert(upper.T)
-        return np.triu(upper) + np.triu(upper, 1).T
+        mirror(upper)
+        return upper
 
     def solved(self, right):
         """Overwrite right sides, the rows of (n, s), with solutions for ``K_SS + shift``; return them."""
