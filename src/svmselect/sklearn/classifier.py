@@ -2,6 +2,8 @@
 
 import numbers
 import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -144,6 +146,7 @@ class KernelEstimator(BaseEstimator):
         return values_at(X, self._kernel, support_vectors, coef) + self._b
 
 
+@dataclass(eq=False, repr=False)
 class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
 
@@ -151,6 +154,25 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     max_iter)``, which returns the Solution of two classes, and ``_left_out_model(training, progress,
     decision_values)``, which returns the LeftOutModel.
     """
+
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    shrinking: bool = True
+    probability: bool = False
+    class_weight: Any = None
+    tol: float = 1e-3
+    cache_size: float = 2048
+    verbose: bool | int = False
+    max_iter: int = -1
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: Any = None
+    calibration: str | None = None
+    calibration_method: str = "sigmoid"
+    threshold: Any = None
 
     def fit(self, X, y, sample_weight=None):
         """Train; then leave each row out, where a calibration or a threshold needs it.

@@ -16,7 +16,7 @@ from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = ["libsvm_model", "libsvm_text"]
 
-TYPES = {"c_svc": SVC, "nu_svc": NuSVC}
+TYPES: dict[str, type] = {"c_svc": SVC, "nu_svc": NuSVC}
 MACHINES: dict[str, type] = {"epsilon_svr": SVR, "nu_svr": NuSVR, "one_class": OneClassSVM}
 # by LIBSVM's names: the kernel, its name here, and its parameters
 KERNELS = {

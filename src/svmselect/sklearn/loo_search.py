@@ -1,7 +1,5 @@
 """Model selection by the exact leave-one-out error."""
 
-import numpy as np
-
 from svmselect.sklearn.evaluate import ClassifierEvaluator, OneClassEvaluator, RegressionEvaluator
 from svmselect.sklearn.search import Search
 
@@ -118,35 +116,6 @@ class LOOSearchCV(Search):
     """
 
     _named_splits = False
-
-    def __init__(
-        self,
-        estimator=None,
-        param_grid=None,
-        *,
-        scoring=None,
-        refit=True,
-        n_candidates=None,
-        factor=None,
-        stop_early=False,
-        n_jobs=None,
-        error_score=np.nan,
-        return_train_score=False,
-        verbose=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.scoring = scoring
-        self.refit = refit
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.stop_early = stop_early
-        self.n_jobs = n_jobs
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.verbose = verbose
-        self.random_state = random_state
 
     @property
     def loo_error_(self):

@@ -1,7 +1,8 @@
 """Machines with one set of variables: the base of regressions and one-class models, and the latter."""
 
 import numbers
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +42,7 @@ class _MachineTraining:
         return gram_of(self.X, self.kernel, self.memory_mb, origin=self.origin)
 
 
+@dataclass(eq=False, repr=False)
 class Machine(KernelEstimator):
     """A support vector machine with one set of variables and one threshold.
 
@@ -50,7 +52,18 @@ class Machine(KernelEstimator):
     `_on_demand`, the attributes that are computed on their first access, the left-out values first.
     """
 
-    _on_demand: tuple[str, ...]
+    _on_demand: ClassVar[tuple[str, ...]]
+
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    tol: float = 1e-3
+    shrinking: bool = True
+    cache_size: float = 2048
+    verbose: bool = False
+    max_iter: int = -1
 
     def set_of(self, shared, value):
         """Return an unfitted copy with values of `_shared`, if there is one, and `_formulation`."""
@@ -158,6 +171,7 @@ class LeftOutOneClass(OutlierMixin, LeftOutRows):
         return self.values_of(X)
 
 
+@dataclass(eq=False, repr=False)
 class OneClassSVM(OutlierMixin, Machine):
     """One-class support vector machine that knows which of its rows the model of the others rejects.
 
@@ -200,23 +214,8 @@ class OneClassSVM(OutlierMixin, Machine):
     _formulation, _shared = "nu", None
     _on_demand = ("loo_decision_",)
 
-    def __init__(
-        self,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        nu=0.5,
-        shrinking=True,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
-        self.tol, self.nu, self.shrinking = tol, nu, shrinking
-        self.cache_size, self.verbose, self.max_iter = cache_size, verbose, max_iter
+    _: KW_ONLY
+    nu: float = 0.5
 
     @staticmethod
     def variables_of(solution):

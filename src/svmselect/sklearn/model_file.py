@@ -37,7 +37,7 @@ __all__ = ["content_hash", "load_model", "read_model", "save_model"]
 FORMAT, VERSION = "svmselect model", 1
 DAMAGED = "the file is damaged: its parts do not fit each other"
 HEAD = ("format", "version", "library", "sha256")
-TYPES = {"SVC": SVC, "NuSVC": NuSVC}
+TYPES: dict[str, type] = {"SVC": SVC, "NuSVC": NuSVC}
 MACHINES: dict[str, type] = {"SVR": SVR, "NuSVR": NuSVR, "OneClassSVM": OneClassSVM}
 KERNELS = {
     kernel.name: kernel

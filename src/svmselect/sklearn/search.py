@@ -4,7 +4,8 @@ import math
 import numbers
 import time
 import warnings
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
@@ -39,12 +40,27 @@ def _has_probabilities(search):
     return getattr(search.estimator, "calibration", None) is not None
 
 
+@dataclass(eq=False, repr=False)
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C or nu, the kernel and its parameters, and class weights, on shared Gram matrices.
 
     A subclass has a method ``_evaluator(data, groups, template, scoring)``, which returns an Evaluator;
     `groups` is what the user gave.
     """
+
+    estimator: Any = None
+    param_grid: Any = None
+    _: KW_ONLY
+    scoring: Any = None
+    refit: Any = True
+    n_candidates: int | None = None
+    factor: float | None = None
+    stop_early: bool = False
+    n_jobs: int | None = None
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    verbose: bool = False
+    random_state: Any = None
 
     _named_splits = True
 

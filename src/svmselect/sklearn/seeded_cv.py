@@ -1,7 +1,8 @@
 """Model selection by cross-validation with seeded fits."""
 
 import time
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -21,6 +22,7 @@ from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 __all__ = ["FoldEvaluator", "SeededCV"]
 
 
+@dataclass(eq=False, repr=False)
 class SeededCV(Search):
     """Search by cross-validation, as GridSearchCV with scikit-learn's SVC.
 
@@ -67,36 +69,8 @@ class SeededCV(Search):
     {'C': 10, 'gamma': 0.1}
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        param_grid=None,
-        *,
-        scoring=None,
-        cv=3,
-        refit=True,
-        n_candidates=None,
-        factor=None,
-        stop_early=False,
-        n_jobs=None,
-        error_score=np.nan,
-        return_train_score=False,
-        verbose=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.scoring = scoring
-        self.cv = cv
-        self.refit = refit
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.stop_early = stop_early
-        self.n_jobs = n_jobs
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    cv: Any = 3
 
     def _evaluator(self, data, groups, template, scoring):
         if self._is_one_class():

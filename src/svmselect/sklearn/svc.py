@@ -1,6 +1,6 @@
 """The C-SVC and the nu-SVC as scikit-learn estimators."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ EXACT = 1e-9
 SINGLE_ROWS, SINGLE_SHARE, SINGLE_CHECKED = 1_000, 0.25, 64
 
 
+@dataclass(eq=False, repr=False)
 class SVC(Classifier):
     """Support vector classifier that knows its leave-one-out error.
 
@@ -123,46 +124,7 @@ class SVC(Classifier):
     array([0, 0])
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        class_weight=None,
-        tol=1e-3,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        calibration=None,
-        calibration_method="sigmoid",
-        threshold=None,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.class_weight = class_weight
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.calibration = calibration
-        self.calibration_method = calibration_method
-        self.threshold = threshold
+    C: float = 1.0
 
     _formulation = "C"
 
@@ -226,6 +188,7 @@ class SVC(Classifier):
         return next(loo_path(*parts, starts, progress, decision_values))
 
 
+@dataclass(eq=False, repr=False)
 class NuSVC(Classifier):
     """Support vector classifier with nu in the place of C.
 
@@ -253,46 +216,9 @@ class NuSVC(Classifier):
         See `SVC`; the single-fit estimates are those of the C-SVC with the same classifier.
     """
 
-    def __init__(
-        self,
-        nu=0.5,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        class_weight=None,
-        tol=1e-5,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        calibration=None,
-        calibration_method="sigmoid",
-        threshold=None,
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.class_weight = class_weight
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.calibration = calibration
-        self.calibration_method = calibration_method
-        self.threshold = threshold
+    nu: float = 0.5
+    _: KW_ONLY
+    tol: float = 1e-5
 
     _formulation = "nu"
 

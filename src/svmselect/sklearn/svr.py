@@ -1,6 +1,8 @@
 """The epsilon-SVR and the nu-SVR as scikit-learn estimators."""
 
 import numbers
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -57,7 +59,7 @@ class Regressor(RegressorMixin, Machine):
     predictions, and how many of them are not known to the tolerance. For the rest see `Machine`.
     """
 
-    _on_demand: tuple[str, ...] = ("loo_predictions_", "_left_out_models")
+    _on_demand: ClassVar[tuple[str, ...]] = ("loo_predictions_", "_left_out_models")
 
     @staticmethod
     def variables_of(solution):
@@ -153,6 +155,7 @@ class Regressor(RegressorMixin, Machine):
         return ends
 
 
+@dataclass(eq=False, repr=False)
 class SVR(Regressor):
     """Epsilon support vector regression that knows its left-out predictions.
 
@@ -202,24 +205,9 @@ class SVR(Regressor):
     _formulation, _shared = "C", "epsilon"
     _on_demand = (*Regressor._on_demand, "span_estimate_")
 
-    def __init__(
-        self,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        C=1.0,
-        epsilon=0.1,
-        shrinking=True,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
-        self.tol, self.C, self.epsilon, self.shrinking = tol, C, epsilon, shrinking
-        self.cache_size, self.verbose, self.max_iter = cache_size, verbose, max_iter
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
 
     def solution_on(self, gram, z, weight, former=None):
         """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
@@ -246,6 +234,7 @@ class SVR(Regressor):
         return loo.predictions, loo.n_not_converged
 
 
+@dataclass(eq=False, repr=False)
 class NuSVR(Regressor):
     """Nu support vector regression: epsilon follows from the share of rows outside the tube.
 
@@ -268,24 +257,9 @@ class NuSVR(Regressor):
 
     _formulation, _shared = "nu", "C"
 
-    def __init__(
-        self,
-        *,
-        nu=0.5,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
-        self.coef0, self.shrinking, self.tol, self.cache_size = coef0, shrinking, tol, cache_size
-        self.verbose, self.max_iter = verbose, max_iter
+    _: KW_ONLY
+    nu: float = 0.5
+    C: float = 1.0
 
     def solution_on(self, gram, z, weight, former=None):
         """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
