@@ -291,10 +291,8 @@ def solve_svr_path(
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows.
-    z : array_like, shape (m,)
-        Targets.
+    gram, z
+        See `solve_svr`.
     Cs : array_like, shape (n,)
         Values of C, solved in this order; increasing is the usual one.
     epsilons : float or array_like

@@ -48,12 +48,7 @@ def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
     same argument makes ``K_SV`` the Gram matrix of the in-bound SVs, gives bounded SVs their distance from
     the hull of these, and compares ``alpha_p`` times the squared distance with ``y_p f(x_p)``. Only the
     columns of in-bound SVs are used. A linear kernel without a threshold depends on the point from which rows
-    are measured: `Gram.origin`.
-
-    Parameters
-    ----------
-    gram, y, solution
-        See `span_rule`.
+    are measured: `Gram.origin`. For the arguments see `span_rule`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

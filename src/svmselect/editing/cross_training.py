@@ -92,10 +92,8 @@ def cross_training(
 
     Parameters
     ----------
-    X : array_like or sparse matrix, shape (m, d)
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    kernel : Kernel
+    X, y, kernel
+        See `bagging`.
     values : float or array_like
         Values of C or nu for the final SVM.
     first_values : float or array_like, optional

@@ -81,11 +81,6 @@ class Gram(Values):
         ``k(x_i, x_i)`` as stored, in float64.
     columns : Columns
         The store, for the calling thread.
-    columns_requested : int
-        Columns requested by solvers so far, stored or not, in all threads. Franc et al. (2008) count them in
-        their Table 3.
-    kernel_values : int
-        Kernel values computed so far, in all threads.
 
     Notes
     -----

@@ -28,7 +28,7 @@ class Values:
 
     @property
     def columns_requested(self) -> int:
-        """Columns requested by solvers so far, in all threads."""
+        """Columns requested by solvers so far, stored or not, in all threads (Franc et al. 2008, Table 3)."""
         return int(self._source.counts.total[0])
 
     @property

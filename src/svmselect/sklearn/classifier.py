@@ -37,7 +37,7 @@ __all__ = [
     "KernelEstimator",
     "as_given",
     "canonical",
-    "plain",
+    "checked_data",
     "rows_to_predict",
     "step_limit",
     "training_set",
@@ -47,13 +47,12 @@ __all__ = [
 SHAPES = ("ovr", "ovo")
 
 
-def plain(X, y):
+def _plain(X, y):
     """Return whether scikit-learn's checks, which take as long as a small fit, would change nothing."""
     return (
         type(X) is np.ndarray
         and type(y) is np.ndarray
         and X.dtype == np.float64
-        and y.dtype.kind in "biufSU"
         and (X.ndim, y.ndim) == (2, 1)
         and X.shape[0] == y.size
         and X.size > 0
@@ -62,20 +61,24 @@ def plain(X, y):
     )
 
 
-def training_set(estimator, X, y, copy=True):
-    """Return X as a float64 ndarray or canonical CSR matrix, the classes, and the number of each row's class.
+def checked_data(estimator, X, y, kinds, copy=True, **options):
+    """Return X as a float64 ndarray or canonical CSR matrix, and y, which is used as it is if of these kinds.
 
     X is a copy by default: estimates are computed later, even if the caller changes the array.
     """
-    if plain(X, y):
+    if _plain(X, y) and y.dtype.kind in kinds:
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
-        X = np.array(X, order="C") if copy else np.ascontiguousarray(X)
-    else:
-        X, y = validate_data(
-            estimator, canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
-        )
-    return canonical(X), *encoded(y)
+        return np.array(X, order="C") if copy else np.ascontiguousarray(X), y
+    options |= {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "copy": copy}
+    X, y = validate_data(estimator, canonical(X), y, **options)
+    return canonical(X), y
+
+
+def training_set(estimator, X, y, copy=True):
+    """Return the X of `checked_data`, the classes, and the number of each row's class."""
+    X, y = checked_data(estimator, X, y, "biufSU", copy)
+    return X, *encoded(y)
 
 
 def as_given(X, y, rows, kernel):
@@ -119,8 +122,20 @@ def warn_not_converged(n, solver, tol=None):
         )
 
 
+@dataclass(eq=False, repr=False)
 class KernelEstimator(BaseEstimator):
     """An estimator with a kernel, whose support vectors are enough to predict."""
+
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 2048
+    verbose: bool | int = False
+    max_iter: int = -1
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -156,17 +171,8 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     """
 
     _: KW_ONLY
-    kernel: Any = "rbf"
-    degree: int = 3
-    gamma: Any = "scale"
-    coef0: float = 0.0
-    shrinking: bool = True
     probability: bool = False
     class_weight: Any = None
-    tol: float = 1e-3
-    cache_size: float = 2048
-    verbose: bool | int = False
-    max_iter: int = -1
     decision_function_shape: str = "ovr"
     break_ties: bool = False
     random_state: Any = None

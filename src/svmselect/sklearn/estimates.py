@@ -22,7 +22,7 @@ from svmselect.sklearn.one_vs_one import (
     right_values,
     winners,
 )
-from svmselect.sklearn.scoring import Scoring, left_out_rows
+from svmselect.sklearn.scoring import left_out_rows, left_out_score
 from svmselect.svm import Solution
 
 __all__ = ["ON_DEMAND", "Estimates", "Training", "training_of"]
@@ -110,21 +110,20 @@ class Estimates:
         float or dict from str to float
             A dict for several scores.
         """
-        scoring = Scoring(scoring)
         training = training_of(self, "loo_score")
-        problem = training.problem
-        y, codes, blocks = self.classes_[problem.codes], problem.codes, blocks_of(problem.codes)
-        counts = checked_weight(sample_weight, y.size)
-        metadata = {} if sample_weight is None else {"sample_weight": counts}
+        codes, blocks = training.problem.codes, blocks_of(training.problem.codes)
+        counts = checked_weight(sample_weight, codes.size)
 
-        def left_out(values):
+        def view(values):
             return left_out_rows(self, self.classes_, codes, training.X, values, counts, blocks)
 
-        scoring.rehearse(left_out(right_values(codes, self.classes_.size)), y, metadata)
-        if training.left_out is None:
-            self.leave_one_out(decision_values=True)
-        scores = scoring(left_out(training.left_out), y, metadata)
-        return scores if scoring.several else scores["score"]
+        def values():
+            if training.left_out is None:
+                self.leave_one_out(decision_values=True)
+            return training.left_out
+
+        right, y = right_values(codes, self.classes_.size), self.classes_[codes]
+        return left_out_score(scoring, view, right, values, y, sample_weight)
 
     def left_out_margins(self):
         """Compute the margin of each row by the classifier without it, shape (m,), positive if it is right.

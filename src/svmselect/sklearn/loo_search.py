@@ -96,12 +96,10 @@ class LOOSearchCV(Search):
 
     *One class.* Without labels, a model is consistent if its left-out rejection rate exceeds nu by at most
     two standard errors ``sqrt(nu (1 - nu) / m)``, and the consistent model with the largest gamma is chosen
-    (Tax and Mueller 2004): a more complex one would reject new rows that it should accept. The score is
-    gamma, or 1 for a kernel without one; of a model that is not consistent, it is below 0: minus the standard
-    errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate` and `consistent`. Consistency
-    cannot know which share of the rows are outliers, which is nu, nor where outliers lie. With labels of a
-    few, 1 for rows to accept and -1 for outliers, any scorer compares models; rows of weight 0 are not
-    trained on and are scored by the model of all rows.
+    (Tax and Mueller 2004). The score is gamma, or 1 for a kernel without one; of a model that is not
+    consistent, minus the standard errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate`
+    and `consistent`. Consistency cannot know which share of the rows are outliers, which is nu, nor where
+    outliers lie. With labels of a few, 1 for rows to accept and -1 for outliers, any scorer compares models.
 
     Examples
     --------

@@ -2,7 +2,8 @@
 
 import numbers
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +20,7 @@ from svmselect.sklearn.classifier import KernelEstimator, canonical, step_limit,
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
-from svmselect.sklearn.scoring import LeftOutRows, Scoring
+from svmselect.sklearn.scoring import LeftOutRows, left_out_score
 
 __all__ = ["LeftOutOneClass", "Machine", "OneClassSVM", "one_class_rows"]
 
@@ -42,7 +43,6 @@ class _MachineTraining:
         return gram_of(self.X, self.kernel, self.memory_mb, origin=self.origin)
 
 
-@dataclass(eq=False, repr=False)
 class Machine(KernelEstimator):
     """A support vector machine with one set of variables and one threshold.
 
@@ -53,17 +53,6 @@ class Machine(KernelEstimator):
     """
 
     _on_demand: ClassVar[tuple[str, ...]]
-
-    _: KW_ONLY
-    kernel: Any = "rbf"
-    degree: int = 3
-    gamma: Any = "scale"
-    coef0: float = 0.0
-    tol: float = 1e-3
-    shrinking: bool = True
-    cache_size: float = 2048
-    verbose: bool = False
-    max_iter: int = -1
 
     def set_of(self, shared, value):
         """Return an unfitted copy with values of `_shared`, if there is one, and `_formulation`."""
@@ -137,15 +126,6 @@ class Machine(KernelEstimator):
         values = self._left_out(training_of(self, "leave_one_out"), report)
         self.__dict__[self._on_demand[0]] = values
         return values
-
-    def _score_of(self, scoring, left_out, right, y, sample_weight):
-        """Return scores of a `LeftOutRows`; `right` is one whose answers are right, for a rehearsal."""
-        scoring, given = Scoring(scoring), {}
-        if sample_weight is not None:
-            given["sample_weight"] = checked_weight(sample_weight, left_out.values.size)
-        scoring.rehearse(right, y, given)
-        scores = scoring(left_out, y, given)
-        return scores if scoring.several else scores["score"]
 
 
 def one_class_rows(estimator, X):
@@ -292,7 +272,7 @@ class OneClassSVM(OutlierMixin, Machine):
 
         `y` are labels: 1 for rows that are to be accepted, -1 for outliers.
         """
-        training, y = training_of(self, "loo_score"), np.asarray(y)
-        values = np.where(y == 1, 1.0, -1.0), self.loo_decision_
-        right, left_out = (LeftOutOneClass(training.X, each) for each in values)
-        return self._score_of(scoring, left_out, right, y, sample_weight)
+        y = np.asarray(y)
+        view = partial(LeftOutOneClass, training_of(self, "loo_score").X)
+        right = np.where(y == 1, 1.0, -1.0)
+        return left_out_score(scoring, view, right, lambda: self.loo_decision_, y, sample_weight)

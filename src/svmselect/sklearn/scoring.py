@@ -12,9 +12,17 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _num_features
 
 from svmselect.sklearn.calibration import left_out_probabilities
-from svmselect.sklearn.one_vs_one import decisions, winners
+from svmselect.sklearn.one_vs_one import checked_weight, decisions, winners
 
-__all__ = ["LeftOut", "LeftOutRows", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
+__all__ = [
+    "LeftOut",
+    "LeftOutRows",
+    "Scoring",
+    "best_threshold",
+    "left_out_rows",
+    "left_out_score",
+    "routing_enabled",
+]
 
 ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
 
@@ -185,6 +193,16 @@ class LeftOut(ClassifierMixin, LeftOutRows):
         if getattr(self.estimator, "calibration", None) is None:
             raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")
         return self.probabilities()
+
+
+def left_out_score(scoring, view, right, values, y, sample_weight):
+    """Return the score, or several by name, of the view of ``values()``, rehearsed with right ones."""
+    scoring, given = Scoring(scoring), {}
+    if sample_weight is not None:
+        given["sample_weight"] = checked_weight(sample_weight, len(y))
+    scoring.rehearse(view(right), y, given)
+    scores = scoring(view(values()), y, given)
+    return scores if scoring.several else scores["score"]
 
 
 def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):

@@ -43,9 +43,8 @@ class SVC(Classifier):
         For all named kernels but the linear one: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
     coef0 : float
         For "poly", where it must not be negative, and "sigmoid".
-    shrinking : bool
-        A parameter of scikit-learn's SVC that changes nothing: the solver leaves out rows while they do not
-        matter.
+    shrinking, random_state
+        Parameters of scikit-learn's SVC that change nothing.
     probability : bool
         A parameter of scikit-learn's SVC that must be False: see `calibration`.
     class_weight : dict, "balanced" or None
@@ -63,8 +62,6 @@ class SVC(Classifier):
     break_ties : bool
         With more than two classes: whether the values of "ovr" decide between classes of equally many votes.
         Else the first of them is predicted. Single-fit estimates do not break ties.
-    random_state : int, RandomState or None
-        A parameter of scikit-learn's SVC that changes nothing: nothing is drawn at random.
     calibration : {None, "loo"}
         "loo": `fit` leaves each row out, and `predict_proba` has probabilities calibrated by the exact
         left-out decision values. No further model is trained. Rows count by their sample weights.

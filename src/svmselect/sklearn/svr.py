@@ -2,21 +2,22 @@
 
 import numbers
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import span_estimate_svr
 from svmselect.forks import cached_property
 from svmselect.kernels.panels import slices
 from svmselect.loo import leave_one_out_svr
 from svmselect.path import check_values
-from svmselect.sklearn.classifier import canonical, plain, rows_to_predict, step_limit, warn_not_converged
+from svmselect.sklearn.classifier import checked_data, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.machine import Machine
-from svmselect.sklearn.scoring import LeftOutRows
+from svmselect.sklearn.scoring import LeftOutRows, left_out_score
 from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
 
 __all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
@@ -27,21 +28,8 @@ SPAN_TOL = 1e-10  # KKT gap of fits whose spans are taken, relative to the range
 
 def regression_rows(estimator, X, y):
     """Return X as a float64 ndarray or canonical CSR matrix, a copy, and targets as float64."""
-    if plain(X, y) and y.dtype.kind in "fiu" and X.shape[0] > 0:
-        estimator.n_features_in_ = X.shape[1]
-        estimator.__dict__.pop("feature_names_in_", None)
-        return np.array(X, order="C"), y.astype(np.float64)
-    X, z = validate_data(
-        estimator,
-        canonical(X),
-        y,
-        accept_sparse="csr",
-        dtype=np.float64,
-        order="C",
-        copy=True,
-        y_numeric=True,
-    )
-    return canonical(X), np.asarray(z, dtype=np.float64)
+    X, z = checked_data(estimator, X, y, "fiu", y_numeric=True)
+    return X, np.array(z, dtype=np.float64)
 
 
 class LeftOutRegression(RegressorMixin, LeftOutRows):
@@ -109,8 +97,8 @@ class Regressor(RegressorMixin, Machine):
     def loo_score(self, scoring, sample_weight=None):
         """Compute a score of the left-out predictions; see `SVC.loo_score`."""
         training = training_of(self, "loo_score")
-        right, left_out = (LeftOutRegression(training.X, v) for v in (training.z, self.loo_predictions_))
-        return self._score_of(scoring, left_out, right, training.z, sample_weight)
+        view, z = partial(LeftOutRegression, training.X), training.z
+        return left_out_score(scoring, view, z, lambda: self.loo_predictions_, z, sample_weight)
 
     def predict_interval(self, X, alpha=0.1):
         """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
