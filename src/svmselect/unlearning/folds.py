@@ -74,6 +74,7 @@ class FoldsUnlearning:
         self.theta, self.f, self.drift = solved
         self.lo, self.hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
+        self.starts = {}  # by the sign of what leaves, where there are no in-bound points
 
     def unlearn_folds(self, sets):
         """Return the FoldEnds of the solutions without each of some sets of points."""
@@ -93,8 +94,8 @@ class FoldsUnlearning:
             size = np.array([np.abs(self.theta[sets[j]]).sum() for j in going])
             sign = np.where(np.abs(total) <= SLACK * size, 0, np.sign(total))
             starts = [
-                (getattr(self, start), going[sign == value])
-                for start, value in (("start_up", 1), ("start_down", -1))
+                (self.start_towards(value), going[sign == value])
+                for value in (1, -1)
                 if (sign == value).any()
             ]
             # where SVs leave that balance each other, the remaining points may stay as they are
@@ -114,23 +115,19 @@ class FoldsUnlearning:
         """Return the start of paths where there are in-bound points."""
         return FoldStart(self.gram, self.inbound, self.theta, self.f, self.b, self.lo, self.hi)
 
-    # Without in-bound points b is an interval. The path starts at the end of it where a point may take over
-    # from the points that leave, with that point in S.
-    @cached_property
-    def start_up(self):
-        """Return the start of paths on which other points have to grow."""
-        points = np.flatnonzero(self.theta < self.hi)
-        return self.start_with(points[self.f[points].argmin()])
+    def start_towards(self, sign):
+        """Return the start of paths on which other points have to grow (sign 1) or fall (-1).
 
-    @cached_property
-    def start_down(self):
-        """Return the start of paths on which other points have to fall."""
-        points = np.flatnonzero(self.theta > self.lo)
-        return self.start_with(points[self.f[points].argmax()])
-
-    def start_with(self, t):
-        """Return the start of paths with S = {t} and the threshold at which g_t = 0."""
-        return FoldStart(self.gram, np.array([t]), self.theta, self.f, -self.f[t], self.lo, self.hi)
+        Without in-bound points b is an interval. The path starts at the end of it where a point t may take
+        over from the points that leave, with S = {t}.
+        """
+        if sign not in self.starts:
+            points = np.flatnonzero(self.theta < self.hi if sign > 0 else self.theta > self.lo)
+            t = points[np.argmin(sign * self.f[points])]
+            box = self.lo, self.hi
+            start = FoldStart(self.gram, np.array([t]), self.theta, self.f, -self.f[t], *box)
+            self.starts.setdefault(sign, start)
+        return self.starts[sign]
 
     def check_ends(self, sets, ends):
         """Compute gap, noise and threshold of ends from their gradients."""
