@@ -166,12 +166,8 @@ class Gram(Values):
         """Return the whole matrix, with absent columns computed: read-only, shape (m, m).
 
         It is a view in Fortran order if the matrix was computed before any fit requested columns. Else
-        columns lie in the order of requests, and the matrix is a copy.
-
-        Raises
-        ------
-        MemoryError
-            If it does not fit the budget.
+        columns lie in the order of requests, and the matrix is a copy. A MemoryError is raised if it does not
+        fit the budget.
         """
         if not self.full:
             raise MemoryError(

@@ -183,20 +183,10 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     def fit(self, X, y, sample_weight=None):
         """Train; then leave each row out, where a calibration or a threshold needs it.
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (m, d)
-            Training rows of any numeric type; computed with in float64. With ``kernel="precomputed"`` their
-            kernel matrix, shape (m, m).
-        y : array_like, shape (m,)
-            Labels of any type.
-        sample_weight : array_like, shape (m,), optional
-            Factors of C; 1 by default. A row of weight 0 is not trained on. A class whose rows all have
-            weight 0 stays in `classes_` and is never predicted; two classes at least must have some weight.
-
-        Returns
-        -------
-        self
+        X are rows of any numeric type, computed with in float64; with ``kernel="precomputed"`` their kernel
+        matrix, shape (m, m). y are labels of any type, shape (m,). `sample_weight`, shape (m,), are factors
+        of C, 1 by default. A row of weight 0 is not trained on. A class whose rows all have weight 0 stays in
+        `classes_` and is never predicted; two classes at least must have some weight.
         """
         check_calibration(self)
         scoring = None if self.threshold is None else Scoring(self.threshold)
@@ -335,19 +325,12 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         return self._coef @ measured_from(self.support_vectors_, self._origin)
 
     def decision_function(self, X):
-        """Compute decision values.
+        """Compute decision values of rows X, shape (n,), (n, k) or (n, k (k - 1) / 2).
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            With ``kernel="precomputed"`` kernel values with the training rows, shape (n, m).
-
-        Returns
-        -------
-        ndarray, shape (n,) or (n, k) or (n, k (k - 1) / 2)
-            Two classes: positive for ``classes_[1]``, which a value of 0 counts as. More: with
-            ``decision_function_shape="ovr"`` the votes of each class, and less than half a vote for the sum
-            of its decision values; with "ovo" the value of each pair, positive for its first class.
+        With ``kernel="precomputed"`` X has kernel values with the training rows, shape (n, m). Of two classes
+        values are positive for ``classes_[1]``, which a value of 0 counts as. Of more, with
+        ``decision_function_shape="ovr"``, they are the votes of each class, and less than half a vote for the
+        sum of its decision values; with "ovo" the value of each pair, positive for its first class.
         """
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 

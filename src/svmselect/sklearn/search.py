@@ -117,21 +117,11 @@ class Search(ClassifierMixin, BaseEstimator):
     def fit(self, X, y=None, sample_weight=None, groups=None, **metadata):
         """Score every model of the grid, and train the best one on all rows.
 
-        Parameters
-        ----------
-        X, y
-            See `SVC.fit`. For one class only scorers need `y`, 1 for rows to accept and -1 for outliers.
-        sample_weight : array_like, shape (m,), optional
-            Weights of the rows in training and in scores, see `SVC.fit`.
-        groups : array_like, shape (m,), optional
-            For a splitter that needs them.
-        **metadata : array_like, shape (m,)
-            Other arrays for scorers or the splitter, with scikit-learn's metadata routing. Each of them then
-            gets the arrays that it requests, weights and groups included.
-
-        Returns
-        -------
-        self
+        X and y are as for `SVC.fit`. For one class only scorers need y, 1 for rows to accept and -1 for
+        outliers. `sample_weight`, shape (m,), counts in training and in scores, and `groups` are for a
+        splitter that needs them. With scikit-learn's metadata routing other arrays, shape (m,) each, go to
+        scorers or the splitter; each of these then gets the arrays that it requests, weights and groups
+        included.
         """
         # 1) parameters, rows and metadata
         template = self._template()

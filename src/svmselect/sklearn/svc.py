@@ -163,19 +163,10 @@ class SVC(Classifier):
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
 
     def leave_one_out(self, progress=None, decision_values=False):
-        """Leave each training row out in turn.
+        """Leave each training row out in turn; return `loo_predictions_`.
 
-        Parameters
-        ----------
-        progress : callable, optional
-            Called as ``progress(share)`` with the share of the work that is done.
-        decision_values : bool
-            Whether to compute `loo_decision_`, too, for which every path goes to its end.
-
-        Returns
-        -------
-        ndarray, shape (m,)
-            `loo_predictions_`: the prediction for each row by the classifier trained without it.
+        `progress` is called as ``progress(share)`` with the share of the work that is done. With
+        `decision_values`, `loo_decision_` is computed, too, for which every path goes to its end.
         """
         return self._leave_out(progress, decision_values)
 

@@ -103,22 +103,10 @@ class Regressor(RegressorMixin, Machine):
     def predict_interval(self, X, alpha=0.1):
         """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            As for `predict`.
-        alpha : float
-            In (0, 1). If rows are exchangeable, an interval has the target of a new row with probability
-            ``1 - 2 alpha`` at least, and usually about ``1 - alpha``.
-
-        Returns
-        -------
-        ndarray, shape (n, 2)
-            Lower and upper ends; infinite where there are fewer than ``1 / alpha - 1`` training rows.
-
-        Notes
-        -----
-        The models without each row come from the paths of leave-one-out. They take ``8 m^2`` bytes.
+        If rows are exchangeable, an interval has the target of a new row with probability ``1 - 2 alpha`` at
+        least, and usually about ``1 - alpha``. The result, shape (n, 2), are lower and upper ends, infinite
+        where there are fewer than ``1 / alpha - 1`` training rows. The models without each row come from the
+        paths of leave-one-out, and take ``8 m^2`` bytes.
         """
         if not (isinstance(alpha, numbers.Real) and 0 < alpha < 1):
             raise ValueError(f"alpha must be a number in (0, 1), got {alpha!r}")
