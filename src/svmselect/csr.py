@@ -14,13 +14,9 @@ def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
 
     SciPy checks few arguments of a matrix and no later change, and its conversions write wherever an index
     points. Every function that takes sparse input calls this one first. In canonical form the entries of a
-    row are sorted by column, each column comes once, and no entry is 0, so results depend on the matrix and
-    not on its storage.
-
-    `X` may have any format, index type and value type, and is not changed; errors call it `name`. The result
-    is a matrix for a matrix and an array for an array. It shares values and indices with `X` where these need
-    no conversion; indices have 32 bits if their values allow it. Repeated entries are added in the type of
-    the values, as ``X.toarray()`` does.
+    row are sorted by column, each column comes once, and no entry is 0. The result is a matrix for a matrix
+    and an array for an array, with indices of 32 bits if their values allow it; it shares arrays with `X`
+    where these need no conversion. Errors call X `name`.
     """
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")

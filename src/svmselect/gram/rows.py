@@ -103,10 +103,9 @@ def _arrays_of(X):
 class Placed:
     """Checked rows, measured from a point where kernel values keep most digits.
 
-    `X` are the moved rows in float64, and `data` the same as Rows in the type of the kernel values: stored
-    values and products are of one type, and rows are cast once. Raise a ValueError if `origin`, another point
-    from which to measure, is no point, or the kernel's SVM changes when all rows move; or if a squared norm
-    overflows.
+    `X` are the moved rows in float64, and `data` the same as Rows in the type of the kernel values. Raise a
+    ValueError if `origin`, another point from which to measure, does not suit the rows or the kernel, or if a
+    squared norm overflows.
     """
 
     def __init__(self, X, kernel, dtype, origin=None):

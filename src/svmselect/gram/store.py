@@ -47,10 +47,9 @@ class Counts:
 class Store:
     """Storage of the columns of a matrix, one for all threads or one for each.
 
-    A matrix that fits as a whole is stored once for all threads, and the store is `full`. If fewer columns
-    fit they are replaced as they are used, so each thread has its own store. The first thread has the whole
-    capacity, and passes it on when it has ended. Every other thread has a quarter as much, in memory that is
-    freed with the thread.
+    A matrix that fits as a whole is stored once for all threads, and the store is `full`. Else columns are
+    replaced as they are used, and each thread has its own store: the first one has the whole capacity, until
+    it ends and the next one gets it, and every other one a quarter as much.
     """
 
     def __init__(self, source, capacity, dtype, memory=None):

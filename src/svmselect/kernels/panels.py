@@ -57,13 +57,10 @@ class Rows:
     """Rows of a data set of one dtype, with their squared norms: the arguments of kernels.
 
     Sparse rows are stored without the columns that are empty, so work and memory follow from the number of
-    values, however many columns there are. Products make at most `PANEL_ROWS` of them, and `PANEL_BYTES`,
-    dense together. For CSR rows that have lost their empty columns, `columns` are the numbers of the columns
-    that they have, and `d` is the number of features.
-
-    `X` are the rows with all columns, shape (n, d), and `packed` those for products, shape (n, width), CSR
-    without empty columns. `norms` are ``|x|^2``, summed in long double and rounded once. Raise a ValueError
-    if one is so large that a squared distance may overflow.
+    values. Products make at most `PANEL_ROWS` of them, and `PANEL_BYTES`, dense together. For CSR rows that
+    have lost their empty columns, `columns` are the numbers of the columns that they have, and `d` is the
+    number of features. `X` are the rows with all columns, `packed` those for products, shape (n, width).
+    Raise a ValueError if a squared norm is so large that a squared distance may overflow.
     """
 
     def __init__(self, X, name="X", columns=None, d=None):

@@ -37,15 +37,13 @@ def check_calibration(estimator):
 
 
 class Calibration:
-    """A map from decision values to the probabilities of k classes.
+    """A map from decision values of k classes to probabilities, fitted to those of left-out rows.
 
-    It is fitted to decision values of left-out rows, shape (n,) for two classes or (n, k), see
-    `SVC.decision_function`, with the numbers of their classes and their weights.
-
-    "sigmoid": ``1 / (1 + exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are ``(n_+
-    + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of
-    greatest likelihood. "isotonic": the monotone function of least squares. With more than two classes one
-    for each class, and the probabilities of a row are divided by their sum.
+    Values are of shape (n,) for two classes or (n, k), as of `SVC.decision_function`. "sigmoid": ``1 / (1 +
+    exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are ``(n_+ + 1) / (n_+ + 2)`` and
+    ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of greatest likelihood.
+    "isotonic": the monotone function of least squares. With more than two classes one for each class, and the
+    probabilities of a row are divided by their sum.
     """
 
     shape = "ovr"  # of the decision values, see `votes.decisions`

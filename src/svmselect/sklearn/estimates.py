@@ -156,12 +156,10 @@ def _combined(declared, gram, problem, solutions, spheres=None):
     """Return the estimate of the leave-one-out error of a one-vs-one classifier from those of its pairs.
 
     Where the estimate counts points, each pair tells which of its rows it would lose, and has the votes of
-    all rows for rows of other classes: leaving such a row out does not change it. The votes then decide as in
-    `predict`. Without the row a class can only lose votes by pairs that are counted: so bounds of the pairs
-    make a bound.
-
-    One number for each pair becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that
-    the votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
+    all rows for rows of other classes; the votes then decide as in `predict`. One number for each pair
+    becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. Both are bounds where those of the
+    pairs are: without a row a class can only lose votes by pairs that are counted, and a row that the votes
+    get wrong is lost by some pair with its class.
     """
     pairs, trained = problem.pairs, problem.weight > 0
     spheres = [None] * len(pairs) if spheres is None else spheres

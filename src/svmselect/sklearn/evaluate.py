@@ -49,11 +49,9 @@ PASSES = 8  # evaluating a model takes at least this many passes over the Gram m
 class EvaluationRows:
     """Rows, labels and weights on which the models of a search are trained and scored.
 
-    `codes` are the numbers of the rows' classes. Scorers and splitters get `given_X`, `given_y` and
-    `metadata` as the user gave them. `y` are the labels, or targets of a regression, whose rows are of one
-    class. `weight` are the weights of training; `error_weight`, those of the default score, are multiplied by
-    the weight of each row's class. `default_score` is "weighted_accuracy" where the weights of the classes
-    differ, else "accuracy".
+    `codes` are the numbers of the rows' classes, `y` labels, or targets of a regression, whose rows are of
+    one class. Scorers and splitters get `given_X`, `given_y` and `metadata` as the user gave them. `weight`
+    counts in training; in the default score, `error_weight`, which has the weights of classes as a factor.
     """
 
     def __init__(self, X, classes, codes, sample_weight, class_weight, metadata, given_X, given_y):
@@ -111,12 +109,9 @@ class Evaluator:
 
     A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
     which yields the _ModelScores of each C or nu of `values`, which increase. The `template` has the
-    parameters that all models have in common. A `scoring` of None is the default score; `error_score` stands
-    for the score of a model that cannot be trained, or scored. With `stop_early` a model is given up as soon
-    as its error cannot be the least any more.
-
-    Decision values have to be `exact`, or only their signs, with models solved to the KKT gap `tol`. `least`
-    is the least error of all models that are done.
+    parameters that all models have in common. Decision values have to be `exact`, or only their signs, with
+    models solved to the KKT gap `tol`. With `stop_early` a model is given up as soon as its error cannot be
+    the `least` of all models any more.
     """
 
     columns: ClassVar[dict] = {}  # further columns of results, with their values for a model without scores

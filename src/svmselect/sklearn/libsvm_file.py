@@ -106,9 +106,8 @@ def _numbers(values):
 def libsvm_model(text, n_features=None, zero_based="auto"):
     """Return the parts of a model that LIBSVM has written, its calibration or None, and `zero_based`.
 
-    The parts are `estimator` (not fitted), `kernel`, `classes`, `n_features`, `support_vectors`, `n_support`,
-    and `coef` and `b` of pairs, which are positive for their second class. A regression or a one-class model
-    has no classes. For the arguments see `load_model`. Raise a ValueError for another type of model or
+    The parts are arguments of `model_file`'s functions that restore a model; a regression or a one-class
+    model has no classes. For the arguments see `load_model`. Raise a ValueError for another type of model or
     kernel, and for a text that is cut off or damaged.
     """
     if not (zero_based == "auto" or isinstance(zero_based, bool)):

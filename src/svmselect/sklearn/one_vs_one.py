@@ -61,12 +61,11 @@ class _Pair:
 
 
 class Problem:
-    """A two-class problem for each pair of classes.
+    """A two-class problem for each pair of classes, of which two at least have rows of a positive weight.
 
-    `weight` are factors of C, 0 for rows that are not trained on. `pairs` are the pairs to train: of two
-    classes that have rows with a positive weight. `default` is the decision value of all other pairs,
-    everywhere: -1 or 1 for the class that has rows, so that a class without a row to train on is never
-    predicted. Raise a ValueError if fewer than two classes have a row with a positive weight.
+    `weight` are factors of C, 0 for rows that are not trained on. `pairs` are the pairs to train, of classes
+    that have other rows. `default` is the decision value of all other pairs, everywhere: -1 or 1 for the
+    class that has rows, so that a class without a row to train on is never predicted.
     """
 
     def __init__(self, classes, codes, weight):

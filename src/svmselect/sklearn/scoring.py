@@ -28,12 +28,11 @@ ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several 
 
 
 class Scoring:
-    """The scores of a search; raise a ValueError for anything that names none.
+    """The scores of a search, as for scikit-learn's GridSearchCV; raise a ValueError for anything else.
 
-    `scoring` is as for scikit-learn's GridSearchCV: a name; ``scorer(estimator, X, y)``, whose result is a
-    number or a dict of numbers; several names; or a dict from names to either of the first two. Among
-    `several` scores each has its name, a single one is "score". The `names`, and whether scorers need more
-    than labels, `needs_values`, are known after `rehearse`.
+    `scoring` is a name; ``scorer(estimator, X, y)``, whose result is a number or a dict of numbers; several
+    names; or a dict from names to either of the first two. A single score has the name "score". The `names`,
+    and whether scorers need more than labels, `needs_values`, are known after `rehearse`.
     """
 
     def __init__(self, scoring):

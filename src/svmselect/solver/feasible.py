@@ -17,10 +17,9 @@ def filled(bound, total):
 def balanced(theta, lo, hi, first, total=0.0):
     """Return variables within their boxes that sum to `total`, moved from theta as little as possible.
 
-    ``lo <= 0 <= hi``. Variables outside their boxes, and those that miss a bound by round-off, go to the
-    bound. Then the points `first` move, all by one amount, each as far as its box allows; if that is not
-    enough, the remaining points in the same way. The sum is `total` up to the round-off of one variable or,
-    if every variable is on a bound, of all.
+    Variables outside their boxes, which contain 0, and those that miss a bound by round-off, go to the bound.
+    Then the points `first` move, all by one amount, each as far as its box allows, and if that is not enough
+    all others. The sum is `total` up to the round-off of one variable or, if all are on bounds, of all.
     """
     theta = snapped(theta, lo, hi)
     rest = np.ones(theta.size, dtype=bool)

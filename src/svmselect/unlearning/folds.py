@@ -61,12 +61,10 @@ class FoldEnds(NamedTuple):
 class FoldsUnlearning:
     """The solution of all points, from which paths lead to the solutions without some of them.
 
-    All theta of the points that leave go to 0 in proportion, while every other point stays optimal. The paths
-    are those of leave-one-out, from the same tableau (see svmselect.unlearning). Gradient, gap and threshold
-    at the end of a path are computed from its variables and the Gram matrix.
-
-    `solved` has the signed variables of the solution of all points, to a KKT gap that is round-off or little
-    more, their gradient, and the round-off of the gradient; `b` is its threshold.
+    All theta of the points that leave go to 0 in proportion, while every other point stays optimal. `solved`
+    has the signed variables of the solution, to a KKT gap that is round-off or little more, their gradient,
+    and its round-off; `b` is the threshold. Gradient, gap and threshold at the end of a path are computed
+    from its variables and the Gram matrix.
     """
 
     def __init__(self, gram: Gram, y, C, solved, b):

@@ -45,13 +45,10 @@ OFF = 1e-9
 def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     """Return decision values and outcomes of left-out points, by paths from the solution of all points.
 
-    `full` is the solved Dual. `points` may have a point more than once. `bounds_left` are the bounds of
-    alpha_r when one point goes: 0 or, where r stands for several identical points, the bound of the remaining
-    ones. With `stop` a path stops as soon as its sign is certain. `progress` is called with the number of
-    points decided since the last call.
-
-    The value is the one where the path ended. The outcome (see `Outcome`) is UNDECIDED also where the Gram
-    matrix does not confirm the end.
+    `full` is the solved Dual. `bounds_left` are the bounds of alpha_r when one point goes: 0 or, where r
+    stands for several identical points, the bound of the remaining ones. With `stop` a path stops as soon as
+    its sign is certain; the value is the one where it ended. `progress` is called with the number of points
+    decided since the last call. The outcome is UNDECIDED also where the Gram matrix does not confirm the end.
     """
     # 1) the solution; a tableau on its in-bound points
     theta, f, lo, hi = full.arrays()

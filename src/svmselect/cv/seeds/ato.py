@@ -75,10 +75,10 @@ def ato(change: Transition):
 class Path:
     """The state along the path: variables, gradient and sets of points.
 
-    `level` is the value of f on M. `moving` are the points of T, `shared` those of both training sets, with
-    those that have come from T, and `tied` those of M. `barred` are points that have left M since T and R
-    last moved: they do not join it before these move again. If `exact`, steps go from event to event. The
-    path ends when `few` points of T are left.
+    `level` is the value of f on M. `moving` are the points of T, `shared` those of both training sets, and
+    that have come from T, `tied` those of M. `barred` points have left M since T and R last moved, and do not
+    join it before these move again. If `exact`, steps go from event to event, until `few` points of T are
+    left.
     """
 
     def __init__(self, change):
