@@ -150,16 +150,10 @@ def cross_validate_grid(
             every_fold(gram, g, in_parallel)
             if progress is not None:
                 progress(g + 1, n_gammas)
-    return GridCrossValidation(
-        gammas,
-        run.Cs,
-        frozen(run.folds),
-        frozen(run.errors),
-        frozen(run.n_iter),
-        frozen(run.converged),
-        None if run.decision is None else frozen(run.decision),
-        frozen(run.y),
-    )
+    decision = None if run.decision is None else frozen(run.decision)
+    arrays = run.folds, run.errors, run.n_iter, run.converged, run.y
+    folds, errors, n_iter, converged, y = map(frozen, arrays)
+    return GridCrossValidation(gammas, run.Cs, folds, errors, n_iter, converged, decision, y)
 
 
 class _GridRun:

@@ -148,16 +148,10 @@ def cross_validate_svr(
                 done += 1
                 if progress is not None:
                     progress(done, int(np.prod(shape)))
-    return CrossValidationRegression(
-        gamma_values,
-        epsilons,
-        C_values,
-        frozen(fold_numbers),
-        frozen(predictions),
-        frozen(n_iter),
-        frozen(converged),
-        z,
-    )
+    for array in (fold_numbers, predictions, n_iter, converged):
+        frozen(array)
+    values = gamma_values, epsilons, C_values
+    return CrossValidationRegression(*values, fold_numbers, predictions, n_iter, converged, z)
 
 
 def _checked_folds(folds, weight):

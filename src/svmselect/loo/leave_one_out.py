@@ -423,15 +423,9 @@ def _resolve_by_training(problem, full, points):
         points.decision[undecided], outcome, n_iter = _train_without(problem, dual, undecided, aim, points)
     else:
         proposed = problem.method == "certified" and not problem.decision_values
+        limits = problem.working_set, problem.aim, problem.max_iter
         points.decision[undecided], outcome, n_iter = retrain(
-            dual,
-            undecided,
-            problem.working_set,
-            problem.aim,
-            problem.max_iter,
-            proposed,
-            problem.efficiency_test,
-            points.report,
+            dual, undecided, *limits, proposed, problem.efficiency_test, points.report
         )
     points.resolved_by[undecided] = np.where(outcome == 2, "certified", "retrained")
     points.n_iter += n_iter

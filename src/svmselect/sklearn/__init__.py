@@ -37,29 +37,25 @@ __all__ = [
     "save_model",
 ]
 
-# The module of each name. It is imported on first use: scikit-learn takes a second to import.
+# The names of each module. It is imported on their first use: scikit-learn takes a second to import.
 MODULES = {
-    "SVC": "svc",
-    "BaggedSVC": "editing",
-    "CrossTrainingSVC": "editing",
-    "EditedSVC": "editing",
-    "LOOSearchCV": "loo_search",
-    "NuSVC": "svc",
-    "NuSVR": "svr",
-    "OneClassSVM": "machine",
-    "SVR": "svr",
-    "SearchDisplay": "display",
-    "SeededCV": "seeded_cv",
-    "load_model": "model_file",
-    "save_model": "model_file",
+    "svc": ("SVC", "NuSVC"),
+    "svr": ("SVR", "NuSVR"),
+    "machine": ("OneClassSVM",),
+    "loo_search": ("LOOSearchCV",),
+    "seeded_cv": ("SeededCV",),
+    "display": ("SearchDisplay",),
+    "editing": ("BaggedSVC", "CrossTrainingSVC", "EditedSVC"),
+    "model_file": ("load_model", "save_model"),
 }
 
 
 def __getattr__(name):
-    if name not in MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
-    return value
+    for module, names in MODULES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():

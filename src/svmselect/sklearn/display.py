@@ -155,14 +155,9 @@ class SearchDisplay:
                 for (row, column), value in np.ndenumerate(self.values):
                     dark = (value > (low + high) / 2) == errors
                     if np.isfinite(value):
+                        colour = "white" if dark else "black"
                         ax.text(
-                            column,
-                            row,
-                            f"{value:.3g}",
-                            ha="center",
-                            va="center",
-                            fontsize=6,
-                            color="white" if dark else "black",
+                            column, row, f"{value:.3g}", ha="center", va="center", fontsize=6, color=colour
                         )
             for set_ticks, values, turned in (
                 (ax.set_xticks, self.coordinates[0], 45),
@@ -187,14 +182,8 @@ class SearchDisplay:
         positions = values if numeric else list(range(len(values)))
         ax.plot(positions, self.values, "o-", color="tab:blue", label="rows left out")
         if self.spread is not None:
-            ax.fill_between(
-                positions,
-                self.values - self.spread,
-                self.values + self.spread,
-                color="tab:blue",
-                alpha=0.2,
-                label="standard error",
-            )
+            band = self.values - self.spread, self.values + self.spread
+            ax.fill_between(positions, *band, color="tab:blue", alpha=0.2, label="standard error")
         if self.train is not None:
             ax.plot(positions, self.train, "s--", color="0.4", fillstyle="none", label="rows trained on")
         ax.plot(positions[values.index(self.chosen[0])], self.chosen[-1], "*", markersize=14, **CHOSEN)

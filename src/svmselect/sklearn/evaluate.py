@@ -67,16 +67,9 @@ class EvaluationRows:
         """Return some of the rows as another EvaluationRows; a `pairwise` X is a kernel matrix."""
         X = self.X[np.ix_(rows, rows)] if pairwise else self.X[rows]
         given_X, given_y = self.given(rows)
-        part = EvaluationRows(
-            X,
-            self.classes,
-            self.codes[rows],
-            self.weight[rows],
-            self._class_weight,
-            self.metadata_of(rows),
-            X if pairwise else given_X,
-            given_y,
-        )
+        given = self.metadata_of(rows), X if pairwise else given_X, given_y
+        labels = self.classes, self.codes[rows], self.weight[rows], self._class_weight
+        part = EvaluationRows(X, *labels, *given)
         part.y = self.y[rows]
         return part
 
@@ -257,16 +250,11 @@ class ClassifierEvaluator(_LooEvaluator):
         """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
         data, template = self.data, self.template
         per_class = class_weights(class_weight, data.classes, data.codes)
-        models = LEFT_OUT_MODELS[template._formulation](
-            gram,
-            Problem(data.classes, data.codes, data.weight * per_class[data.codes]),
-            values,
-            template.tol,
-            step_limit(template.max_iter),
-            progress=progress,
-            decision_values=self.exact,
-            hopeless=self.is_hopeless_by if self.stop_early else None,
-        )
+        problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
+        hopeless = self.is_hopeless_by if self.stop_early else None
+        options = {"decision_values": self.exact, "hopeless": hopeless}
+        limit, leave_out = step_limit(template.max_iter), LEFT_OUT_MODELS[template._formulation]
+        models = leave_out(gram, problem, values, template.tol, limit, progress=progress, **options)
         yield from self.scored_models(models, len(values))
 
     def model_scores(self, model):

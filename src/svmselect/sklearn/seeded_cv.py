@@ -172,15 +172,9 @@ class FoldEvaluator(Evaluator):
     def by_grid(self, gram, folds, Cs):
         """Return the _SplitFit of each model on each split, by one call for all of them."""
         begin = time.perf_counter()
-        grid = cross_validate_grid(
-            gram,
-            np.where(self.data.codes == 1, 1.0, -1.0),
-            Cs,
-            folds=folds,
-            tol=self.template.tol,
-            max_iter=step_limit(self.template.max_iter),
-            decision_values=True,
-        )
+        y, limit = np.where(self.data.codes == 1, 1.0, -1.0), step_limit(self.template.max_iter)
+        options = {"tol": self.template.tol, "max_iter": limit, "decision_values": True}
+        grid = cross_validate_grid(gram, y, Cs, folds=folds, **options)
         seconds = (time.perf_counter() - begin) / (len(Cs) * self.n_splits)
         both = np.arange(2)
         return [

@@ -244,14 +244,13 @@ def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
 def conditions(const Py_ssize_t[::1] points, const double[::1] bounds_left, const double[::1] y,
                const double[::1] lo, const double[::1] hi, const double[::1] diagonal,
                const double[::1] theta_slack, ends, double unit):
-    """Compute gap, round-off, threshold and widths of the KKT conditions at the ends of paths, shape (n,)
-    each.
+    """Compute gap, round-off, threshold and widths of the KKT conditions at the ends of paths.
 
-    Arguments are those of `PointStart`, in the tableau's order. The gap is M+ - M- of the problem in which
-    theta_r is fixed or, where nothing remains to be taken away, has its last box. Rounding may have made it
-    too small by the second result. The threshold is LIBSVM's where nothing remains, else the one at which
-    another point takes over from theta_r. The width is the sum over in-bound points of how far each may be
-    from the optimum: its box, or, where that is wide, twice the largest theta.
+    Arguments are those of `PointStart`, in the tableau's order; results have the shape (n,). The gap is M+ -
+    M- of the problem in which theta_r is fixed or, where nothing remains to be taken away, has its last box.
+    Rounding may have made it too small by the second result. The threshold is LIBSVM's where nothing remains,
+    else the one at which another point takes over from theta_r. The width is the sum over in-bound points of
+    how far each may be from the optimum: its box, or, where that is wide, twice the largest theta.
     """
     cdef Py_ssize_t n = points.shape[0], m = y.shape[0], k, t, r
     cdef const double[:, ::1] theta = ends.theta, g = ends.g

@@ -72,7 +72,7 @@ class FoldsUnlearning:
         self.theta, self.f, self.drift = solved
         self.lo, self.hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
-        self.starts = {}  # by the sign of what leaves, where there are no in-bound points
+        self.starts: dict[int, FoldStart] = {}  # by sign, without in-bound points
 
     def unlearn_folds(self, sets):
         """Return the FoldEnds of the solutions without each of some sets of points."""
