@@ -22,8 +22,20 @@ class WeightedErrors:
     def weighted_error(self, weight):
         """Return the weight of the points in error over that of all points that were evaluated.
 
-        `weight`, shape (m,), is finite, not negative, and not all 0: for example 1 over the size of the
-        point's class. The result is in [0, 1]; for a grid, one number per model, shape (n_gammas, n_Cs).
+        Parameters
+        ----------
+        weight : array_like, shape (m,)
+            Finite, not negative, not all 0: for example 1 over the size of the point's class.
+
+        Returns
+        -------
+        float or ndarray, shape (n_gammas, n_Cs)
+            In [0, 1]; for a grid, one number per model.
+
+        Raises
+        ------
+        ValueError
+            For other weights, or a grid without decision values.
         """
         wrong, counts = self._errors_and_counts()
         share = weighted_share(wrong, weight, counts)

@@ -69,6 +69,12 @@ def solve_path(
     PathPoint
         ``(gamma, C, solution)``, as each is solved.
 
+    Raises
+    ------
+    ValueError
+        For an empty path, values that are not positive numbers, another `warm_start`, or "gamma" without
+        gammas.
+
     Notes
     -----
     Up to `tol` the solutions do not depend on the start; their cost does. ``benchmarks/warm_starts.py``

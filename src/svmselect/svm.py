@@ -131,8 +131,15 @@ def solve_csvc(
     max_iter : int, optional
         The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
 
+    Returns
+    -------
+    Solution
+
     Raises
     ------
+    ValueError
+        For labels other than -1 and +1, one class only, a bad C, tol, working set or start, or shapes that
+        differ.
     KeyboardInterrupt
         On Ctrl-C, for which the loop checks several times a second.
 
@@ -148,7 +155,7 @@ def solve_csvc(
     Examples
     --------
     >>> import numpy as np
-    >>> from svmselect import RBF, Gram, decision_function, solve_csvc
+    >>> from svmselect import RBF, Gram, solve_csvc
     >>> X = np.arange(8.0).reshape(-1, 1)
     >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
     >>> gram = Gram(X, RBF(0.2))
@@ -157,8 +164,6 @@ def solve_csvc(
     (6, True)
     >>> round(solution.objective, 3)
     -4.188
-    >>> decision_function(gram, y, solution, np.array([[0.5], [6.5]])).round(2)
-    array([-1.07,  1.07])
     """
     y = check_labels(gram, y)
     C = check_bounds(gram, y, C)
@@ -251,6 +256,9 @@ def solve_nusvc(
     InfeasibleNu
         A ValueError, for a nu that is too large for the classes, or leaves no margin: rho is within the
         tolerance, because the classes' convex hulls, reduced by nu, meet.
+    ValueError
+        For labels other than -1 and +1, one class only, a bad weight, tol or working set, shapes that differ,
+        or kernel values whose sums overflow.
     """
     y = check_labels(gram, y)
     weight, total = _check_nu(gram, y, nu, weight)
@@ -336,6 +344,22 @@ def decision_function(
     -------
     ndarray, shape (n,)
         Positive for class +1; a value of 0 counts as +1 (Franc et al. 2008, eq. 2).
+
+    Raises
+    ------
+    ValueError
+        If `X` is not finite or has another number of features, or `y` or the solution does not match.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, decision_function, solve_csvc
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> solution = solve_csvc(gram, y, C=1)
+    >>> decision_function(gram, y, solution, np.array([[0.5], [6.5]])).round(2)
+    array([-1.07,  1.07])
     """
     if y is None:
         check_match(gram, solution, Solution)

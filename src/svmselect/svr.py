@@ -160,6 +160,18 @@ def solve_svr(
     start : array_like, shape (m,), optional
         Feasible variables to start from; zeros by default.
 
+    Returns
+    -------
+    RegressionSolution
+
+    Raises
+    ------
+    ValueError
+        For targets that are not finite numbers, a bad C, epsilon, tol, working set or start, or shapes that
+        differ.
+    KeyboardInterrupt
+        On Ctrl-C, for which the loop checks several times a second.
+
     Notes
     -----
     LIBSVM has two variables for each row, of which one is 0 at the optimum. Here a row has one variable, one
@@ -241,6 +253,11 @@ def solve_nusvr(
     RegressionSolution
         Of the epsilon-SVR; its `epsilon` is the one that belongs to nu, 0 where nu is larger than that of
         epsilon = 0. Where several belong to it, it is the middle of their interval.
+
+    Raises
+    ------
+    ValueError
+        For a bad nu, C, tol or working set, targets that are not finite numbers, or shapes that differ.
     """
     z, C, _ = check_regression(gram, z, C, 0.0)
     if isinstance(nu, bool) or not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
@@ -305,6 +322,20 @@ def solve_svr_path(
     ------
     RegressionPoint
         ``(epsilon, C, solution)``, as each is solved.
+
+    Raises
+    ------
+    ValueError
+        For an empty path, bad targets, or values of C or epsilon that are out of their range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, solve_svr_path
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> path = solve_svr_path(Gram(X, RBF(0.5)), np.sin(X[:, 0]), [0.1, 1, 10], 0.2)
+    >>> [point.solution.n_sv for point in path]
+    [6, 6, 6]
     """
     z = check_targets(gram, z)
     Cs = check_values(Cs, "Cs")
@@ -354,6 +385,11 @@ def predict_targets(gram: Gram, solution: RegressionSolution, X: ArrayLike | spa
     Returns
     -------
     ndarray, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If `X` is not finite or has another number of features, or the solution does not match.
     """
     check_match(gram, solution, RegressionSolution)
     support = np.flatnonzero(solution.theta)

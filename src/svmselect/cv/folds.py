@@ -52,6 +52,11 @@ def stratified_folds(y: ArrayLike, k: int, seed: int | None = 0) -> np.ndarray:
     ndarray of intp, shape (m,)
         The fold of each row, 0 to k - 1.
 
+    Raises
+    ------
+    ValueError
+        For k out of its range, or larger than all classes together can fill: a fold would be empty.
+
     Examples
     --------
     >>> from svmselect import stratified_folds
@@ -84,6 +89,17 @@ def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
     -------
     ndarray of intp, shape (m,)
         The fold of each row, 0 to k - 1.
+
+    Raises
+    ------
+    ValueError
+        For k out of its range.
+
+    Examples
+    --------
+    >>> from svmselect import even_folds
+    >>> even_folds(7, 3, seed=None)
+    array([0, 0, 1, 1, 2, 2, 2])
     """
     k = _check_k(k, m)
     order = _order_of(m, seed)

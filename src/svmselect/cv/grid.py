@@ -118,6 +118,15 @@ def cross_validate_grid(
         "path" for up to 15 folds, for more than 10,000 rows, and where the whole matrix does not fit its
         budget; else "unlearn" (``benchmarks/results/folds.csv``).
 
+    Returns
+    -------
+    GridCrossValidation
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+
     Examples
     --------
     >>> import numpy as np

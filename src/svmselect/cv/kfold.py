@@ -196,6 +196,15 @@ def cross_validate(
     progress : callable, optional
         Called as ``progress(done, total)`` after each fold.
 
+    Returns
+    -------
+    CrossValidation
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+
     Notes
     -----
     "cold", "avg", "top" and "unlearn" have folds that do not depend on each other: where the whole matrix

@@ -115,6 +115,24 @@ def cross_validate_svr(
         solution of all rows, along the path of optimal solutions of the rest; see `cross_validate`. None, the
         default: "path" for up to 15 folds, for more than 10,000 rows, and where the whole matrix does not fit
         its budget; else "unlearn".
+
+    Returns
+    -------
+    CrossValidationRegression
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, cross_validate_svr
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> run = cross_validate_svr(Gram(X, RBF(0.5)), np.sin(X[:, 0]), [1, 10], [0.1, 0.2], folds=4)
+    >>> run.mean_squared_error.round(2).tolist()
+    [[[0.13, 0.13], [0.18, 0.18]]]
     """
     # 1) arguments
     z = check_targets(gram, z)

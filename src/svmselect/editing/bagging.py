@@ -129,11 +129,24 @@ def bagging(
     progress : callable, optional
         Called as ``progress(done, total)`` after each subset.
 
+    Returns
+    -------
+    Bagging
+
     Raises
     ------
     ValueError
         For a bad argument, a subset without points of a class, a choice without points outside of the
         subsets, or no feasible nu.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF, bagging
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> bagged = bagging(X, 2 * y - 1, RBF(0.05), 1.0)
+    >>> len(bagged.svms)
+    5
     """
     # 1) arguments, validation points and subsets
     X, y = check_data(X, y)

@@ -35,6 +35,11 @@ def condense(X: ArrayLike | sparse.sparray, y: ArrayLike, seed: int | None = 0) 
         The rows kept, increasing. The nearest neighbour among them has the label of every point, but for
         points with a duplicate of the other class.
 
+    Raises
+    ------
+    ValueError
+        For input that is not finite, labels other than -1 and +1, or one class only.
+
     Notes
     -----
     Among points at the same distance, up to 1e-9 of it, the one that was kept first is the nearest. A point

@@ -113,6 +113,15 @@ def cross_training(
     formulation, tol, dtype, memory_mb, seed, progress
         See `bagging`.
 
+    Returns
+    -------
+    CrossTraining
+
+    Raises
+    ------
+    ValueError
+        As `bagging`.
+
     Notes
     -----
     Where steps 4 and 5 of algorithm 3 discard every point of a class, the class keeps all of its points.

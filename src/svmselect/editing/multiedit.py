@@ -37,6 +37,20 @@ def multiedit(
     -------
     ndarray of intp
         The rows kept, increasing. A class may have none.
+
+    Raises
+    ------
+    ValueError
+        For input that is not finite, labels other than -1 and +1, one class only, or bad numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import multiedit
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> rows = multiedit(X, 2 * y - 1)
+    >>> rows.size < y.size
+    True
     """
     X, y = check_data(X, y)
     parts, patience = check_integer(parts, "parts", 2), check_integer(patience, "patience", 1)

@@ -61,6 +61,16 @@ class SVM:
     kernel : Kernel
     origin : ndarray, shape (d,), or None
         The point from which rows are measured, see `Gram`; None for 0.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from svmselect import RBF
+    >>> from svmselect.editing import train
+    >>> X, y = make_classification(200, flip_y=0.2, random_state=0)
+    >>> (svm,) = train(X, 2 * y - 1, RBF(0.05), [1.0])
+    >>> svm.n_sv == svm.support.size
+    True
     """
 
     value: float
@@ -79,9 +89,21 @@ class SVM:
         return self.support.size
 
     def decision_function(self, X: ArrayLike | sparse.sparray) -> np.ndarray:
-        """Compute decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b`` of rows, shape (n,).
+        """Compute decision values ``f(x) = sum_i alpha_i y_i k(x_i, x) + b``, on BLAS's threads.
 
-        They are positive for class +1, and 0 counts as +1. BLAS's threads are used.
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            float64; positive for class +1, and 0 counts as +1.
+
+        Raises
+        ------
+        ValueError
+            If `X` is not finite or has another number of features.
         """
         return _decisions([self], self.vectors, X)[0]
 
@@ -186,6 +208,11 @@ def train(
     -------
     iterator of SVM
         A nu that is infeasible for these rows, or leaves no margin between the classes, has none.
+
+    Raises
+    ------
+    ValueError
+        For a bad argument, or one class only.
     """
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)

@@ -28,6 +28,10 @@ def matrix_mb(m: int, dtype: DTypeLike = "float64") -> float:
     m : int
         Number of rows.
     dtype : {"float64", "float32"}
+
+    Returns
+    -------
+    float
     """
     return m * column_bytes(m, dtype) / 2**20
 

@@ -59,8 +59,8 @@ class Gram(Values):
         Type of the stored values. float32 halves the memory and is enough to train with an RBF kernel to a
         tolerance of 1e-3; leave-one-out, spans and linear kernels need float64.
     memory_mb : float
-        Budget for the stored columns, at least eight, in 2**20 bytes. Memory is taken as columns are written.
-        Restrictions share the rest of the budget, or take a quarter more. With threads, see Notes.
+        Budget for the stored columns, in 2**20 bytes. Memory is taken as columns are written. Restrictions
+        share the rest of the budget, or take a quarter more. With threads, see Notes.
     copy : bool
         Whether to copy ``X``. With False an array of float64 in C order, or a CSR matrix, is used without a
         copy unless its rows are moved, and becomes read-only. Its values must not be changed through other
@@ -81,6 +81,12 @@ class Gram(Values):
         ``k(x_i, x_i)`` as stored, in float64.
     columns : Columns
         The store, for the calling thread.
+
+    Raises
+    ------
+    ValueError
+        If ``X`` is not a finite two-dimensional array, ``kernel`` is not a kernel, ``dtype`` is another type,
+        a squared norm overflows it, or the budget does not hold eight columns.
 
     Notes
     -----
@@ -151,12 +157,25 @@ class Gram(Values):
         return any(store.columns.holds(slice(None)).any() for store in stores)
 
     def compute(self, progress: Callable[[int, int], object] | None = None) -> Gram:
-        """Compute the absent columns if the whole matrix fits the budget, else do nothing; return the object.
+        """Compute the absent columns if the whole matrix fits the budget; else do nothing.
 
         Stored columns keep their values. Different products of the same two rows may differ in the last bit,
-        so the matrix is symmetric to the last bit only if all of it was computed in one call. `progress` is
-        called as ``progress(done, total)`` after each block. Ctrl-C stops the work between blocks; columns
-        that were stored before stay so.
+        so the matrix is symmetric to the last bit only if all of it was computed in one call.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(done, total)`` after each block.
+
+        Returns
+        -------
+        Gram
+            The object itself.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C, between blocks; columns that were stored before stay so.
         """
         if self.full:
             complete(self._source, self.columns, progress)
@@ -179,11 +198,24 @@ class Gram(Values):
         return view
 
     def set_kernel(self, kernel: Kernel) -> Gram:
-        """Use another kernel on the same rows, in the same memory; return the object.
+        """Use another kernel on the same rows, in the same memory.
 
         All columns become absent, and the counters go on. Former solvers on the matrix must not be used any
         more, and other threads must not use the object meanwhile. A former `matrix` view shows new values.
-        The object must not be a restriction.
+
+        Parameters
+        ----------
+        kernel : Kernel
+
+        Returns
+        -------
+        Gram
+            The object itself.
+
+        Raises
+        ------
+        ValueError
+            If ``kernel`` is not a kernel, or the object is a restriction.
         """
         kernel = _as_kernel(kernel)
         former = self._source
@@ -195,10 +227,18 @@ class Gram(Values):
         return self
 
     def copies(self, n: int) -> list[Gram]:
-        """Return at most n objects on the same rows with separate memory, for threads that use other kernels.
+        """Return objects on the same rows with separate memory, for threads that use other kernels.
 
-        This one comes first. There are at most as many as whole matrices fit its budget, and at least one.
-        They share its counters.
+        Parameters
+        ----------
+        n : int
+            The largest number of objects, including this one.
+
+        Returns
+        -------
+        list of Gram
+            This one first. There are at most as many as whole matrices fit its budget, and at least one. They
+            share its counters.
         """
         former, n_bytes = self._source, self._budget.n_bytes
         room = int(n_bytes / 2**20 // matrix_mb(self.m, self.dtype))
@@ -208,7 +248,15 @@ class Gram(Values):
     def aside(self, n_bytes: int) -> Gram:
         """Return this matrix with a separate store, for columns that this one should not store.
 
-        The store has at most `n_bytes`, and at most a quarter of the budget. The two share their counters.
+        Parameters
+        ----------
+        n_bytes : int
+            The largest size of the store, which takes at most a quarter of the budget.
+
+        Returns
+        -------
+        Gram
+            It shares the counters of this one.
         """
         former = self._source
         above = [(self._store, np.arange(self.m)), *former.above]
@@ -229,12 +277,28 @@ class Gram(Values):
         return not self.full or n * column_bytes(n, self.dtype) <= self._rest().n_bytes
 
     def restricted(self, rows: np.ndarray, keep: bool = False) -> Gram:
-        """Return the Gram matrix of some of the rows, given by increasing row numbers.
+        """Return the Gram matrix of some of the rows.
 
         Its columns are copied from this matrix if they are stored here, else computed on these rows alone. It
         shares the counters of this matrix. The next restriction uses its memory again once nothing refers to
-        its columns. With `keep` this matrix keeps the restriction: the same rows then give the same object,
-        until another restriction is kept or the kernel changes.
+        its columns.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+        keep : bool
+            Whether this matrix keeps the restriction: the same rows then give the same object, until another
+            restriction is kept or the kernel changes.
+
+        Returns
+        -------
+        Gram
+
+        Raises
+        ------
+        ValueError
+            If ``rows`` is empty, not increasing, or out of range.
         """
         restriction = self._restriction
         if keep and restriction is not None and np.array_equal(restriction[0], rows):

@@ -19,7 +19,13 @@ DEAR_FROM = 250  # from this many values per row on, a column is expensive to co
 
 
 class Values:
-    """The read-only interface of a kernel matrix, independent of how its columns are stored."""
+    """The read-only interface of a kernel matrix, independent of how its columns are stored.
+
+    Parameters
+    ----------
+    source : Source
+    store : Store
+    """
 
     def __init__(self, source, store):
         self._source, self._store = source, store
@@ -75,7 +81,23 @@ class Values:
             )
 
     def block(self, rows: np.ndarray) -> np.ndarray:
-        """Return ``K[rows][:, rows]`` for increasing rows, from stored columns or computed, not stored."""
+        """Return ``K[rows][:, rows]``, from stored columns, else computed and not stored.
+
+        Parameters
+        ----------
+        rows : array_like of int, shape (n,)
+            Row numbers, increasing.
+
+        Returns
+        -------
+        ndarray, shape (n, n)
+            Values of the matrix' dtype.
+
+        Raises
+        ------
+        ValueError
+            If ``rows`` is empty, not increasing, or out of range.
+        """
         source = self._source.part(rows, self._store)
         everything = np.arange(source.m)
         out = np.empty((source.m, source.m), dtype=self.dtype)
@@ -85,8 +107,20 @@ class Values:
     def submatrix(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return ``K[rows][:, columns]``, from stored columns, else computed and not stored.
 
-        `rows`, shape (n,), and `columns`, shape (s,), are row numbers in any order. The result has the shape
-        (n, s) and Fortran order. An IndexError is raised for a number that is not a row's.
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (n,) and (s,)
+            Row numbers, in any order.
+
+        Returns
+        -------
+        ndarray, shape (n, s), Fortran order
+            Values of the matrix' dtype.
+
+        Raises
+        ------
+        IndexError
+            For a number that is not a row's.
         """
         rows, columns = np.array(rows, dtype=np.intp), np.array(columns, dtype=np.intp)
         numbers = np.concatenate([rows, columns])
@@ -116,11 +150,22 @@ class Values:
         return out.T
 
     def product(self, support: np.ndarray, theta: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return ``K[rows][:, support] @ theta``, shape (n,), for all rows by default.
+        """Return ``K[rows][:, support] @ theta``.
 
         A linear kernel uses the weight vector where that is less work. Other sums use stored columns, and
-        panels of kernel values that are not stored. Kernel values are of the matrix' dtype, sums are in
-        float64.
+        panels of kernel values that are not stored.
+
+        Parameters
+        ----------
+        support : array_like of int, shape (s,)
+        theta : array_like, shape (s,)
+        rows : array_like of int, shape (n,), optional
+            All of them by default.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            float64. Kernel values are of the matrix' dtype, sums are in float64.
         """
         support, theta = np.asarray(support, dtype=np.intp), np.asarray(theta, dtype=np.float64)
         places = None if rows is None else np.asarray(rows, dtype=np.intp)
@@ -161,15 +206,42 @@ class Values:
         return out
 
     def cross(self, X: ArrayLike | sparse.sparray, support: np.ndarray) -> np.ndarray:
-        """Compute kernel values of n new rows and rows `support` of the data: float64, shape (n, s)."""
+        """Compute kernel values between new rows and some of the data's rows, float64.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix, shape (n, d)
+        support : ndarray of int, shape (s,)
+            Row numbers.
+
+        Returns
+        -------
+        ndarray, shape (n, s)
+
+        Raises
+        ------
+        ValueError
+            If ``X`` is not finite or has another number of features.
+        """
         rows, data_rows = self._source.beside(X, support)
         return self.kernel.block(rows, data_rows)
 
     def weighted(self, X: ArrayLike | sparse.sparray, support: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Compute ``sum over s of theta_s k(x_s, x)`` for new rows x and some of the data's rows: shape (n,).
+        """Compute weighted sums of kernel values between new rows and some of the data's rows.
 
-        Kernel values are in float64, whatever the matrix' dtype. Panels of them are not stored, and are
-        computed on as many threads as BLAS may use. For the arguments see `cross`.
+        Panels of kernel values are not stored, and are computed on as many threads as BLAS may use.
+
+        Parameters
+        ----------
+        X, support
+            See `cross`.
+        theta : ndarray, shape (s,)
+            The weights of the support.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``sum over s of theta_s k(x_s, x)``. Kernel values are in float64, whatever the matrix' dtype.
         """
         rows, data_rows = self._source.beside(X, support)
         if isinstance(self.kernel, Linear):  # X @ (theta @ X[support])

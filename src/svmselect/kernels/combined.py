@@ -108,7 +108,12 @@ class Sum(_Combined):
 
 @dataclass(frozen=True)
 class Product(_Combined):
-    """The kernel ``k_1(x, z) k_2(x, z) ...`` of a tuple of kernels, also written ``k_1 * k_2``."""
+    """The kernel ``k_1(x, z) k_2(x, z) ...``, also written ``k_1 * k_2``.
+
+    Parameters
+    ----------
+    parts : tuple of Kernel
+    """
 
     parts: tuple[Kernel, ...]
 

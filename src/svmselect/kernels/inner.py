@@ -152,6 +152,17 @@ class RBF(UnitKernel, OfProducts):
     ----------
     gamma : float
         Inverse squared width, > 0 and finite.
+
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import Gram, RBF
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> Gram(X, RBF(0.5)).matrix().round(3)
+    array([[1.   , 0.607, 0.607],
+           [0.607, 1.   , 0.368],
+           [0.607, 0.368, 1.   ]])
     """
 
     gamma: float

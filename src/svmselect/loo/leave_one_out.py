@@ -116,6 +116,15 @@ def leave_one_out(
         in their order, to each as much as its box allows; and a step adds the difference of its two columns,
         which leaves less round-off and more ties between points. Slow where SMO creeps.
 
+    Returns
+    -------
+    LeaveOneOut
+
+    Raises
+    ------
+    ValueError
+        For a bad argument; the sentence names it and its value.
+
     Notes
     -----
     ``docs/how_it_works.md`` proves when a path may stop, and describes the checks of its end, where the KKT
@@ -136,6 +145,9 @@ def leave_one_out(
 
     *Kernel values.* The whole matrix is computed if it fits its budget, for identical points once. From 4,000
     rows on a loose fit tells "unlearn" first whether fewer columns are enough (``docs/library.md``).
+
+    *Calls.* `_solve_all` calls ``_active_set.solve``, and `_resolve_by_paths` calls ``unlearn_points`` and
+    ``PointStart.decide``; the compiled core is ``PointPaths.walk`` of ``unlearning/_paths.pyx``.
 
     Examples
     --------

@@ -162,6 +162,15 @@ def leave_one_out_svr(
     models : (ndarray of shape (m, m), ndarray of shape (m,)), optional
         Filled with the variables and the threshold of the model without each row.
 
+    Returns
+    -------
+    LeaveOneOutRegression
+
+    Raises
+    ------
+    ValueError
+        For a bad argument, or a kernel that is not positive semi-definite.
+
     Notes
     -----
     A row with a variable of 0 does not change the model, unless no in-bound row fixes the threshold: then the

@@ -91,6 +91,15 @@ def leave_one_out_one_class(
     progress : callable, optional
         Called as ``progress(done, total)`` as support vectors are left out.
 
+    Returns
+    -------
+    LeaveOneOutOneClass
+
+    Raises
+    ------
+    ValueError
+        For a bad argument, or a kernel that is not positive semi-definite.
+
     Notes
     -----
     Without a row of weight w the variables sum to ``nu (W - w)``, where W is the sum of all weights. So all

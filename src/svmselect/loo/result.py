@@ -44,6 +44,19 @@ class LeaveOneOut(WeightedErrors):
     stands_for : ndarray, shape (m,)
         How many points each one stands for. That is 1; with a `sample`, the points of the sample stand for
         all points that no check resolves, and the others of these for none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from svmselect import RBF, Gram, leave_one_out
+    >>> X = np.arange(8.0).reshape(-1, 1)
+    >>> y = np.array([-1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    >>> gram = Gram(X, RBF(0.2))
+    >>> loo = leave_one_out(gram, y, C=1, decision_values=True)
+    >>> loo.decision.round(2)
+    array([-0.72, -1.05, -0.32, -0.79,  0.79,  0.32,  1.05,  0.72])
+    >>> loo.n_not_converged, loo.given_up
+    (0, False)
     """
 
     errors: np.ndarray

@@ -183,10 +183,25 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     def fit(self, X, y, sample_weight=None):
         """Train; then leave each row out, where a calibration or a threshold needs it.
 
-        X are rows of any numeric type, computed with in float64; with ``kernel="precomputed"`` their kernel
-        matrix, shape (m, m). y are labels of any type, shape (m,). `sample_weight`, shape (m,), are factors
-        of C, 1 by default. A row of weight 0 is not trained on. A class whose rows all have weight 0 stays in
-        `classes_` and is never predicted; two classes at least must have some weight.
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            Training rows of any numeric type; computed with in float64. With ``kernel="precomputed"`` their
+            kernel matrix, shape (m, m).
+        y : array_like, shape (m,)
+            Labels of any type.
+        sample_weight : array_like, shape (m,), optional
+            Factors of C; 1 by default. A row of weight 0 is not trained on. A class whose rows all have
+            weight 0 stays in `classes_` and is never predicted; two classes at least must have some weight.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad parameter, values that are not finite numbers, one class only, or shapes that differ.
         """
         check_calibration(self)
         scoring = None if self.threshold is None else Scoring(self.threshold)
@@ -335,10 +350,18 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 
     def predict(self, X):
-        """Predict labels, shape (n,), of rows as for `decision_function`.
+        """Predict labels.
 
-        Of two classes the second is predicted from `threshold_` on. Of more it is the one with most votes; of
-        several the first, or with ``break_ties=True`` that with the largest value of "ovr".
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Of two classes the second from `threshold_` on. Of more the one with most votes; of several the
+            first, or with ``break_ties=True`` that with the largest value of "ovr".
         """
         if self.break_ties and self.decision_function_shape == "ovo":
             raise ValueError("break_ties must be False when decision_function_shape is 'ovo'")
@@ -352,8 +375,15 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     def predict_proba(self, X):
         """Compute probabilities of the classes, with ``calibration="loo"`` or by LIBSVM's file of a model.
 
-        Rows are as for `decision_function`. The result, shape (n, k), is in the order of `classes_`; the most
-        probable class need not be the predicted one.
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            As for `decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n, k)
+            In the order of `classes_`; the most probable class need not be the predicted one.
         """
         values = self._pair_values(X)
         return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))

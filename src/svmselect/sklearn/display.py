@@ -98,6 +98,15 @@ class SearchDisplay:
             percent, and a score such as neg_mean_absolute_error without its minus.
         ax : matplotlib.axes.Axes, optional
             Where to draw; a new figure by default.
+
+        Returns
+        -------
+        SearchDisplay
+
+        Raises
+        ------
+        ValueError
+            For an unknown kind, parameter or score.
         """
         if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
             raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
@@ -123,7 +132,18 @@ class SearchDisplay:
         return models.display(cls, kind, names).plot(ax)
 
     def plot(self, ax=None):
-        """Draw the picture on `ax`, by default on a new figure; return the display."""
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            A new figure by default.
+
+        Returns
+        -------
+        SearchDisplay
+            Itself, with `ax_` and `figure_`.
+        """
         if ax is None:
             try:
                 from matplotlib import pyplot

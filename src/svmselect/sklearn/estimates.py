@@ -98,9 +98,22 @@ class Estimates:
     def loo_score(self, scoring, sample_weight=None):
         """Compute a score of the left-out rows, each predicted by the classifier trained without it.
 
-        `scoring` is as for `LOOSearchCV`: a scorer is applied once to all left-out labels or decision values.
-        Several scores are a dict from names to numbers. `sample_weight`, shape (m,), are weights of the rows
-        in the score.
+        Parameters
+        ----------
+        scoring : str, callable, list, tuple, set or dict
+            As for `LOOSearchCV`: a scorer is applied once to all left-out labels or decision values.
+        sample_weight : array_like, shape (m,), optional
+            Weights of the rows in the score.
+
+        Returns
+        -------
+        float or dict from str to float
+            A dict for several scores.
+
+        Raises
+        ------
+        ValueError
+            For an unknown name, or raised by the scorer.
         """
         training = training_of(self, "loo_score")
         codes, blocks = training.problem.codes, blocks_of(training.problem.codes)

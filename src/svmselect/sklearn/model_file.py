@@ -59,7 +59,7 @@ class _SavedModel:
 
 
 def save_model(model, path, format="json", encoding=None, zero_based=False):
-    """Write a trained model to a file, which appears complete or not at all; see `load_model`.
+    """Write a trained model to a file, which appears complete or not at all.
 
     Parameters
     ----------
@@ -75,6 +75,15 @@ def save_model(model, path, format="json", encoding=None, zero_based=False):
         Values that JSON can hold; they are kept beside the model, in the format "json" alone.
     zero_based : bool
         Whether the format "libsvm" numbers the features from 0, as the rows for ``svm-predict`` must then.
+
+    Raises
+    ------
+    ValueError
+        The model is not fitted, or the format cannot hold it.
+
+    See Also
+    --------
+    load_model
 
     Examples
     --------
@@ -131,6 +140,11 @@ def load_model(path, n_features=None, zero_based="auto"):
         file, C (or nu) and other missing parameters are the defaults. Two classes are sorted; more keep the
         file's order, since ties of votes go to the first. Its ``predict_proba`` is LIBSVM's, if
         ``svm-train -b 1`` has written the file.
+
+    Raises
+    ------
+    ValueError
+        There is no such file, it is not of a known format or version, or it is damaged.
 
     Notes
     -----

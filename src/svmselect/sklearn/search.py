@@ -117,11 +117,27 @@ class Search(ClassifierMixin, BaseEstimator):
     def fit(self, X, y=None, sample_weight=None, groups=None, **metadata):
         """Score every model of the grid, and train the best one on all rows.
 
-        X and y are as for `SVC.fit`. For one class only scorers need y, 1 for rows to accept and -1 for
-        outliers. `sample_weight`, shape (m,), counts in training and in scores, and `groups` are for a
-        splitter that needs them. With scikit-learn's metadata routing other arrays, shape (m,) each, go to
-        scorers or the splitter; each of these then gets the arrays that it requests, weights and groups
-        included.
+        Parameters
+        ----------
+        X, y
+            See `SVC.fit`. For one class only scorers need `y`, 1 for rows to accept and -1 for outliers.
+        sample_weight : array_like, shape (m,), optional
+            Weights of the rows in training and in scores, see `SVC.fit`.
+        groups : array_like, shape (m,), optional
+            For a splitter that needs them.
+        **metadata : array_like, shape (m,)
+            Other arrays for scorers or the splitter, with scikit-learn's metadata routing. Each of them then
+            gets the arrays that it requests, weights and groups included.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a bad parameter of the search, the grid or the estimator, as `SVC.fit`, and if no model can be
+            trained.
         """
         # 1) parameters, rows and metadata
         template = self._template()
@@ -269,10 +285,20 @@ class Search(ClassifierMixin, BaseEstimator):
 
     @available_if(lambda search: search.scoring is not None or not search._is_one_class())
     def score(self, X, y=None, sample_weight=None, **metadata):
-        """Compute the score of the best model at new rows, by the scorer that chose it.
+        """Compute the score of the best model at new rows.
 
-        Without `scoring` it is the accuracy, of regressions r2. The weights count in these alone, or where
-        metadata routing hands them to the scorer, as it does the other arrays, shape (n,) each.
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows as for `SVC.fit`. The weights count in an accuracy alone, or where metadata routing hands
+            them to the scorer.
+        **metadata : array_like, shape (n,)
+            Other arrays for the scorer, with metadata routing.
+
+        Returns
+        -------
+        float
+            By the scorer that chose the model; without `scoring` its accuracy, of regressions r2.
         """
         best = self._best()
         given = {"sample_weight": sample_weight, **metadata}

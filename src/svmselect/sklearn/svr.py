@@ -57,8 +57,18 @@ class Regressor(RegressorMixin, Machine):
     def fit(self, X, y, sample_weight=None):
         """Train.
 
-        `y` are targets, shape (m,), and `sample_weight` factors of C, shape (m,), 1 by default. A row of
-        weight 0 is not trained on. For the rows X see `SVC.fit`.
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (m, d)
+            See `SVC.fit`.
+        y : array_like, shape (m,)
+            Targets.
+        sample_weight : array_like, shape (m,), optional
+            Factors of C; 1 by default. A row of weight 0 is not trained on.
+
+        Returns
+        -------
+        self
         """
         self._check_fit(X)
         self.epsilon_ = self._fit(*regression_rows(self, X, y), sample_weight).epsilon
@@ -66,7 +76,17 @@ class Regressor(RegressorMixin, Machine):
         return self
 
     def predict(self, X):
-        """Predict targets, shape (n,), of rows as for `SVC.predict`."""
+        """Predict targets.
+
+        Parameters
+        ----------
+        X : array_like, DataFrame or sparse matrix, shape (n, d)
+            With ``kernel="precomputed"`` kernel values with the training rows, shape (n, m).
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         return self._values(X)
 
     @cached_property
@@ -95,7 +115,20 @@ class Regressor(RegressorMixin, Machine):
         return predictions
 
     def loo_score(self, scoring, sample_weight=None):
-        """Compute a score of the left-out predictions; see `SVC.loo_score`."""
+        """Compute a score of the left-out predictions.
+
+        Parameters
+        ----------
+        scoring : str, callable, list, tuple, set or dict
+            As for `LOOSearchCV`, such as "neg_mean_absolute_error".
+        sample_weight : array_like, shape (m,), optional
+            Weights of the rows in the score.
+
+        Returns
+        -------
+        float or dict from str to float
+            A dict for several scores.
+        """
         training = training_of(self, "loo_score")
         view, z = partial(LeftOutRegression, training.X), training.z
         return left_out_score(scoring, view, z, lambda: self.loo_predictions_, z, sample_weight)
@@ -229,6 +262,15 @@ class NuSVR(Regressor):
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, epsilon_, fit_status_, n_iter_, \
     shape_fit_, n_features_in_, feature_names_in_
         See `SVR`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from svmselect.sklearn import NuSVR
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = NuSVR(nu=0.5, C=100).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.66
     """
 
     _formulation, _shared = "nu", "C"
