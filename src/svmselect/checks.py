@@ -1,7 +1,5 @@
 """Checks of arguments of the numerical core, whose errors name the argument and the value."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -11,6 +9,7 @@ __all__ = [
     "check_amounts",
     "check_bounds",
     "check_labels",
+    "check_match",
     "check_options",
     "check_start",
     "check_targets",
@@ -75,16 +74,12 @@ def largest_C(gram):
 
 
 def check_bounds(gram, y, C):
-    """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`.
-
-    Raise a ValueError for bounds that are negative or not finite, and unless both classes have a point whose
-    bound is positive.
-    """
+    """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`; see `check_weights`."""
     return np.minimum(check_weights(gram, y, C, "C"), largest_C(gram))
 
 
 def check_weights(gram, y, C, name):
-    """Return upper bounds or weights as float64 of shape (m,); raise the errors of `check_bounds`."""
+    """Return amounts of points, of which both classes have positive ones; see `check_amounts`."""
     C = check_amounts(gram, C, name)
     if not (C[y > 0] > 0).any() or not (C[y < 0] > 0).any():
         raise ValueError(f"y must hold both classes among the points with {name} > 0")
@@ -92,10 +87,7 @@ def check_weights(gram, y, C, name):
 
 
 def check_amounts(gram, C, name):
-    """Return a number for all points, or one for each, as float64 of shape (m,).
-
-    Raise a ValueError for amounts that are negative or not finite, and where all are 0.
-    """
+    """Return a number for all points, or one for each, as float64, shape (m,): finite, >= 0, not all 0."""
     if isinstance(C, numbers.Real):
         if not (np.isfinite(C) and C > 0):
             raise ValueError(f"{name} must be a positive finite number, got {C!r}")
@@ -140,6 +132,16 @@ def check_start(start, y, C):
     if abs(balance) > 1e-9 * max(float(start.sum()), C.max()):
         raise ValueError(f"start must satisfy sum(y * alpha) = 0, got {balance:.3g}")
     return start * y
+
+
+def check_match(gram, solution, kind):
+    """Raise a ValueError unless this is a solution, of this class, of the Gram matrix's rows."""
+    if not isinstance(solution, kind):
+        raise ValueError(f"solution must be a {kind.__name__}, got {type(solution).__name__}")
+    if solution.C.size != gram.m:
+        raise ValueError(
+            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.C.size} rows"
+        )
 
 
 def frozen(array):

@@ -3,8 +3,6 @@
 Compiled code follows the indices of sparse matrices, and this is the one place where they are checked.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 
@@ -12,32 +10,13 @@ __all__ = ["as_csr"]
 
 
 def as_csr(X: sparse.sparray, name: str = "X") -> sparse.csr_array:
-    """Check a sparse matrix of any format and return it as CSR in canonical form.
+    """Return a sparse matrix of any format as CSR in canonical form; raise a ValueError for a bad one.
 
     SciPy checks few arguments of a matrix and no later change, and its conversions write wherever an index
     points. Every function that takes sparse input calls this one first. In canonical form the entries of a
-    row are sorted by column, each column comes once, and no entry is 0, so results depend on the matrix and
-    not on its storage.
-
-    Parameters
-    ----------
-    X : sparse array or matrix, shape (m, d)
-        Of any format, index type (32 or 64 bits, signed or not) and value type. It is not changed.
-    name : str, default "X"
-        The argument's name in errors.
-
-    Returns
-    -------
-    csr_array or csr_matrix, shape (m, d)
-        A matrix for a matrix and an array for an array. It shares values and indices with `X` where these
-        need no conversion; indices have 32 bits if their values allow it. Repeated entries are added in the
-        type of the values, as ``X.toarray()`` does.
-
-    Raises
-    ------
-    ValueError
-        If `X` does not have two dimensions or contains no numbers; if an index is out of range; if the row
-        pointers do not start at 0, decrease or end beyond the values; or if the sizes of these arrays differ.
+    row are sorted by column, each column comes once, and no entry is 0. The result is a matrix for a matrix
+    and an array for an array, with indices of 32 bits if their values allow it; it shares arrays with `X`
+    where these need no conversion. Errors call X `name`.
     """
     if X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")

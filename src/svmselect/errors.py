@@ -1,7 +1,5 @@
 """Errors of points by the sign of their decision values, and weighted shares of errors."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.checks import as_numbers
@@ -45,19 +43,7 @@ class WeightedErrors:
 
 
 def weighted_share(wrong, weight, counted=None):
-    """Return the weight of the points that are wrong over the weight of all, times their counts.
-
-    Parameters
-    ----------
-    wrong : ndarray of bool, shape (..., m)
-    weight : array_like, shape (m,)
-        See `WeightedErrors.weighted_error`.
-    counted : ndarray of bool or float, shape (m,), optional
-
-    Returns
-    -------
-    ndarray, shape (...)
-    """
+    """Return the share of the wrong points, bool of shape (..., m), in the weight of all `counted` points."""
     weight, m = as_numbers(weight, "weight"), wrong.shape[-1]
     if weight.shape != (m,):
         raise ValueError(f"weight must have shape ({m},), got {weight.shape}")

@@ -4,8 +4,6 @@ A forked process has one thread, the one that called ``os.fork``. A lock that an
 moment would stay locked for good.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import threading

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.checks import check_amounts, check_options, frozen
+from svmselect.checks import check_amounts, check_options
 from svmselect.gram import Gram
 from svmselect.solver.blocks import blocks_by_rows, dual_of
-from svmselect.svm import Solution
+from svmselect.solver.feasible import filled
+from svmselect.svm import Solution, solution_of
 from svmselect.threads import one_blas_thread
 
-__all__ = ["check_nu", "rows_filled", "solve_one_class"]
+__all__ = ["check_nu", "solve_one_class"]
 
 
 def check_nu(gram, nu, weight):
@@ -26,11 +28,6 @@ def check_nu(gram, nu, weight):
             f"got origin={gram.origin}"
         )
     return float(nu), check_amounts(gram, 1.0 if weight is None else weight, "weight")
-
-
-def rows_filled(bound, total):
-    """Return variables with a total, of which the first rows have their bounds and one row has the rest."""
-    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 
 
 @one_blas_thread()
@@ -90,23 +87,8 @@ def solve_one_class(
     counts = gram.thread_counts
     blocks = blocks_by_rows(gram) if working_set is None and active_set else None
     dual, solve = dual_of(gram, np.zeros(gram.m), blocks, active_set)
-    dual.confine(np.zeros(gram.m), weight, rows_filled(weight, nu * weight.sum()))
-    return _one_class_of(dual, weight, solve(dual, rule, tol, max_iter), counts)
-
-
-def _one_class_of(dual, weight, converged, counts):
-    """Return the Solution of a Dual without linear term; `counts` are the thread's before the fit."""
-    columns, values = dual.gram.thread_counts
-    alpha, f, b, objective, gap, n_iter = dual.state()
-    return Solution(
-        alpha=frozen(alpha),
-        C=frozen(weight),
-        b=b,
-        decision=frozen(f + b),
-        objective=objective,
-        kkt_gap=gap,
-        n_iter=n_iter,
-        columns_requested=columns - counts[0],
-        kernel_values=values - counts[1],
-        converged=converged,
-    )
+    dual.confine(np.zeros(gram.m), weight, filled(weight, nu * weight.sum()))
+    converged = solve(dual, rule, tol, max_iter)
+    solution = solution_of(dual, dual.gram, 1.0, weight, converged, *counts)
+    # the variables do not sum to 0, on which `solution_of` relies
+    return replace(solution, objective=dual.state()[3])

@@ -122,12 +122,11 @@ def _walk(gram, y, Cs, gammas, warm_start, tol, working_set):
 def moved_along_C(y, solution, C):
     """Return feasible signed variables for other bounds ``C``, the solution's moved towards the new optimum.
 
-    Points left out, with a bound of 0, stay so. Bounded variables grow with their bounds. If most are bounded
-    the in-bound ones grow in proportion, which is exact while no point changes its role and the threshold
-    stays. If few are bounded the in-bound ones move by one amount that keeps the sum. Without bounded
-    variables the solution is optimal for a larger C. For smaller bounds all variables shrink in proportion.
-    Towards bounds above `FAR`, or that many times larger, none grows: few alphas would follow, and sums would
-    overflow.
+    Bounded variables grow with their bounds. If most are bounded the in-bound ones grow in proportion, which
+    is exact while no point changes its role and the threshold stays. If few are bounded the in-bound ones
+    move by one amount that keeps the sum. Without bounded variables the solution is optimal for a larger C.
+    For smaller bounds all variables shrink in proportion. Towards bounds above `FAR`, or that many times
+    larger, none grows: few alphas would follow, and sums would overflow.
     """
     bound = solution.C
     if C.max() > FAR * min(1.0, bound.max()) and (bound <= C).all():

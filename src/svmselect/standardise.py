@@ -1,7 +1,5 @@
 """Features with mean 0 and standard deviation 1."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -9,10 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from svmselect.checks import check_bounds, check_labels, check_options, check_start, check_weights, frozen
+from svmselect.checks import (
+    check_bounds,
+    check_labels,
+    check_match,
+    check_options,
+    check_start,
+    check_weights,
+    frozen,
+)
 from svmselect.gram import Gram
 from svmselect.solver._smo import NuDual
 from svmselect.solver.blocks import choose_blocks, dual_of
+from svmselect.solver.feasible import filled
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -136,16 +145,12 @@ def solve_csvc(
 
     Notes
     -----
-    *Blocks.* From 4,000 rows on, and with a linear kernel from 2,000 on, a problem is solved by blocks of 256
-    to 1,024 rows if no columns of its Gram matrix are stored yet, unless `working_set` names a rule or
-    `active_set` is False. A pilot fit of 512 rows finds out whether most rows are in-bound: then columns are
-    stored up to 10,000 rows if the matrix fits its budget. With blocks only a block's part of the matrix is
-    stored, however large the budget is, and other kernel values are used once. If rows have 250 values or
-    more, the columns of rows that move are stored during the fit, in 256 MB or a quarter of the budget. That
-    makes a single fit faster. For many fits on a matrix that fits its budget, call ``gram.compute()`` first:
-    then fits compute no kernel values. Steps of blocks count as iterations, those of the pilot do not.
-    Columns requested are those of steps, of the length of a block or of the pilot, and one for each row in a
-    round's update or in a fresh gradient.
+    A large problem is solved by blocks of rows if no columns of its Gram matrix are stored yet, unless
+    `working_set` names a rule or `active_set` is False; ``docs/how_it_works.md`` and ``docs/library.md`` say
+    when. That makes a single fit faster. For many fits on a matrix that fits its budget, call
+    ``gram.compute()`` first: then fits compute no kernel values. Steps of blocks count as iterations, those
+    of the pilot fit that decides do not. Columns requested are those of steps, of the length of a block or of
+    the pilot, and one for each row in a round's update or in a fresh gradient.
 
     Examples
     --------
@@ -225,10 +230,8 @@ def solve_nusvc(
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
+    gram, y
+        See `solve_csvc`.
     nu : float
         In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of margin
         errors. At most ``2 min(sum of w over one class) / sum(w)``.
@@ -238,10 +241,8 @@ def solve_nusvc(
         Stop when in both classes ``M+ - M- <= tol min(rho, max_i k(x_i, x_i))`` on the scale of ``a``, so
         that the C-SVC's gap is about `tol`. LIBSVM stops at `tol` itself: with a small rho its solution may
         be far from the optimum of the C-SVC.
-    working_set : {"wss2", "mvp"}
+    working_set, max_iter
         See `solve_csvc`; the pair lies in the class that violates more.
-    max_iter : int, optional
-        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
 
     Returns
     -------
@@ -270,7 +271,7 @@ def solve_nusvc(
     # 1) the dual of nu, from the first points of each class
     columns, values = gram.thread_counts
     dual = NuDual(gram, y)
-    dual.boxes(y, weight, sum(_filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
+    dual.boxes(y, weight, sum(filled(np.where(y == label, weight, 0), total) * label for label in (-1, 1)))
     dual.totals = [(np.flatnonzero(y == label), total * label) for label in (-1, 1)]
     # 2) solved to tol on the scale of kernel values, then on the C-SVC's, if its margin rho is smaller; f at
     # the start is a sum of kernel values, also with an indefinite kernel
@@ -318,26 +319,11 @@ def _gap_of(alpha, C, y, decision):
     return max(float(f[low].max(initial=-np.inf) - f[up].min(initial=np.inf)), 0.0)
 
 
-def _filled(bound, total):
-    """Return shares of a total, each up to its bound, the first points first."""
-    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
-
-
 def check_solution(gram, y, solution):
     """Return labels as float64; raise a ValueError for bad ones, or for a solution of another problem."""
     y = check_labels(gram, y)
-    _check_match(gram, solution)
+    check_match(gram, solution, Solution)
     return y
-
-
-def _check_match(gram, solution):
-    """Raise a ValueError unless this is a Solution of the Gram matrix's rows."""
-    if not isinstance(solution, Solution):
-        raise ValueError(f"solution must be a Solution, got {type(solution).__name__}")
-    if solution.alpha.size != gram.m:
-        raise ValueError(
-            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.alpha.size} rows"
-        )
 
 
 def decision_function(
@@ -376,7 +362,7 @@ def decision_function(
     array([-1.07,  1.07])
     """
     if y is None:
-        _check_match(gram, solution)
+        check_match(gram, solution, Solution)
         theta = solution.alpha
     else:
         theta = solution.alpha * check_solution(gram, y, solution)

@@ -11,12 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from svmselect.checks import as_numbers, check_amounts, check_options, check_targets, frozen, largest_C
+from svmselect.checks import (
+    as_numbers,
+    check_amounts,
+    check_match,
+    check_options,
+    check_targets,
+    frozen,
+    largest_C,
+)
 from svmselect.gram import Gram
 from svmselect.path import FAR, check_values
 from svmselect.solver._smo import NuRegression
 from svmselect.solver.blocks import blocks_by_rows, dual_of
-from svmselect.solver.feasible import balanced
+from svmselect.solver.feasible import balanced, filled
 from svmselect.threads import one_blas_thread
 
 __all__ = [
@@ -99,10 +107,7 @@ def check_regression(gram, z, C, epsilon):
 
 
 def middle_of(z, C):
-    """Return the middle of the targets that are trained on.
-
-    Subtracting it changes b alone, and saves digits.
-    """
+    """Return the middle of the targets that are trained on; less by it, they keep more digits."""
     trained = z[C > 0]
     return 0.5 * trained.min() + 0.5 * trained.max()
 
@@ -197,10 +202,7 @@ def solve_svr(
 
 
 def regression_of(dual, gram, C, epsilon, middle, converged, counts):
-    """Return the RegressionSolution of a Dual whose targets are less by `middle`.
-
-    `counts` are the thread's counters before the fit.
-    """
+    """Return the RegressionSolution of a Dual with targets less by `middle`; `counts` precede the fit."""
     columns, values = gram.thread_counts
     theta, f, b, _, gap, n_iter = dual.state()
     p = dual.linear_term()
@@ -266,8 +268,7 @@ def solve_nusvr(
     order = np.argsort(z, kind="stable")
     theta, total = np.zeros((2, gram.m)), nu * C.sum() / 2
     for side, rows in enumerate((order[::-1], order)):
-        before = np.cumsum(C[rows]) - C[rows]
-        theta[side, rows] = np.clip(total - before, 0, C[rows])
+        theta[side, rows] = filled(C[rows], total)
     # 2) with epsilon > 0 no row has variables on both sides
     if not ((theta > 0).all(axis=0)).any():
         dual = NuRegression(gram, z - middle)
@@ -307,10 +308,8 @@ def solve_svr_path(
 
     Parameters
     ----------
-    gram : Gram
-        Kernel matrix of the m rows.
-    z : array_like, shape (m,)
-        Targets.
+    gram, z
+        See `solve_svr`.
     Cs : array_like, shape (n,)
         Values of C, solved in this order; increasing is the usual one.
     epsilons : float or array_like
@@ -361,10 +360,7 @@ def _walk(gram, z, Cs, epsilons, tol, working_set):
 
 
 def moved_to_bounds(solution, C):
-    """Return feasible variables for other bounds ``C``, the solution's moved towards the new optimum.
-
-    See `svmselect.path.moved_along_C`, which does so for a C-SVC.
-    """
+    """Return feasible variables for other bounds ``C``, moved on as by `moved_along_C`."""
     theta, bound = solution.theta, solution.C
     if (bound == C).all() or (C.max() > FAR * min(1.0, bound.max()) and (bound <= C).all()):
         return theta
@@ -395,11 +391,6 @@ def predict_targets(gram: Gram, solution: RegressionSolution, X: ArrayLike | spa
     ValueError
         If `X` is not finite or has another number of features, or the solution does not match.
     """
-    if not isinstance(solution, RegressionSolution):
-        raise ValueError(f"solution must be a RegressionSolution, got {type(solution).__name__}")
-    if solution.theta.size != gram.m:
-        raise ValueError(
-            f"solution must be of the {gram.m} rows of the Gram matrix, got one of {solution.theta.size} rows"
-        )
+    check_match(gram, solution, RegressionSolution)
     support = np.flatnonzero(solution.theta)
     return gram.weighted(X, support, solution.theta[support]) + solution.b

@@ -1,7 +1,5 @@
 """Threads that compute blocks of a matrix, each with a BLAS of one thread, and their interruption."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -217,7 +215,7 @@ def interruptible_threads() -> Iterator[None]:
 
 @one_blas_thread()
 def run(function, tasks, work, progress=None):
-    """Call ``function(task)`` for every task, on as many threads as BLAS may use.
+    """Return ``function(task)`` for every task, computed on as many threads as BLAS may use.
 
     Each thread has a BLAS of one thread. Tasks run on the calling thread if the `work`, in multiplications,
     is too little for threads. `progress` is called as ``progress(done, total)`` from the calling thread.
@@ -225,11 +223,12 @@ def run(function, tasks, work, progress=None):
     """
     threads = min(_allowed.get(), len(tasks)) if work >= WORK_FOR_THREADS else 1
     if threads == 1:
-        for done, task in enumerate(tasks, 1):
-            function(task)
+        results = []
+        for task in tasks:
+            results.append(function(task))
             if progress is not None:
-                progress(done, len(tasks))
-        return
+                progress(len(results), len(tasks))
+        return results
     stop = _Stop()
 
     def start(task):
@@ -239,7 +238,7 @@ def run(function, tasks, work, progress=None):
         check_interrupted()
         _, thread_limits = _one_thread.enter()
         try:
-            function(task)
+            return function(task)
         finally:
             _one_thread.leave(thread_limits)
 
@@ -250,6 +249,7 @@ def run(function, tasks, work, progress=None):
                 future.result()
                 if progress is not None:
                     progress(done, len(tasks))
+            return [future.result() for future in futures]
         except BaseException:
             stop.requested = True
             pool.shutdown(cancel_futures=True)
@@ -275,10 +275,7 @@ def in_parallel(gram, task, tasks, work):
 
 
 def share_out(objects, task, tasks, work, progress=None):
-    """Call ``task(object, t)`` for every t of `tasks` on several threads, with an object that is idle.
-
-    For `work` and `progress` see `run`.
-    """
+    """Return ``task(object, t)`` for every t, on threads, with an object that is idle; see `run`."""
     idle = SimpleQueue()
     for each in objects:
         idle.put(each)
@@ -286,8 +283,8 @@ def share_out(objects, task, tasks, work, progress=None):
     def on_idle(t):
         each = idle.get()
         try:
-            task(each, t)
+            return task(each, t)
         finally:
             idle.put(each)
 
-    run(on_idle, tasks, work, progress)
+    return run(on_idle, tasks, work, progress)

@@ -1,7 +1,5 @@
 """The version of the installed library."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 
 __all__ = ["package_attribute"]

@@ -19,7 +19,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneOut, StratifiedKFold, cross_val_predict
 
 from svmselect.sklearn import SVC, LOOSearchCV, SeededCV
-from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, loo_path
+from svmselect.sklearn.one_vs_one import LEFT_OUT_MODELS, loo_path
 
 GRID = {"C": [10.0, 0.3, 1.0], "gamma": [0.7, 0.05]}
 SEVERAL = ["accuracy", "balanced_accuracy", "f1", "roc_auc", "average_precision"]

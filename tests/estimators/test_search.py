@@ -154,9 +154,9 @@ def test_threads_share_the_kernels_and_find_the_same(search, monkeypatch):
     workers = set()
     evaluate_kernel = Evaluator.evaluate_kernel
 
-    def noted(self, *args):
+    def noted(self, *args, **options):
         workers.add(threading.get_ident())
-        return evaluate_kernel(self, *args)
+        return evaluate_kernel(self, *args, **options)
 
     monkeypatch.setattr(Evaluator, "evaluate_kernel", noted)
     scores = []

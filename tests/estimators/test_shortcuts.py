@@ -165,7 +165,7 @@ def test_what_is_given_up_takes_less_work(monkeypatch):
     """A kernel far too narrow makes every row a support vector, whose paths are long."""
     X, y = blobs(31, m=200, k=2)
     grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.05, 50.0]}
-    module = __import__("svmselect.sklearn.leave_one_out", fromlist=["leave_one_out"])
+    module = __import__("svmselect.sklearn.one_vs_one", fromlist=["leave_one_out"])
     decided, leave_one_out = [], module.leave_one_out
 
     def counted(*args, **options):
@@ -194,7 +194,7 @@ def test_nu_gives_up_rows_that_are_left_out(classes, monkeypatch):
         solves.append(args)
         return solve_nusvc(*args, **options)
 
-    monkeypatch.setattr("svmselect.sklearn.leave_one_out.solve_nusvc", counted)
+    monkeypatch.setattr("svmselect.sklearn.one_vs_one.solve_nusvc", counted)
     early = LOOSearchCV(NuSVC(), grid, stop_early=True).fit(X, y, sample_weight=weight)
     assert early.best_params_ == whole.best_params_ and early.loo_error_ == whole.loo_error_
     stopped, scores = early.cv_results_["stopped"], whole.cv_results_["mean_test_score"]

@@ -82,10 +82,7 @@ def spans_by_path(part, y, alpha, C, points, tol):
 
 
 def spans_by_solver(part, y, alpha, C, points, tol, max_iter):
-    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps.
-
-    Each starts from the convex combination by which Sarafis et al. prove their Lemma 1.
-    """
+    """Return squared spans by SMO and the active-set method, and how many of them ran out of steps."""
     squared_span, n_not_converged = np.empty(points.size), 0
     if points.size == 0:
         return squared_span, n_not_converged

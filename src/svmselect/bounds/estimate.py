@@ -80,11 +80,7 @@ class SingleFit:
 
 
 def check_estimate(gram, y, solution):
-    """Return labels as float64 of shape (m,).
-
-    Raise a ValueError for other labels, for the solution of another problem, or for a kernel that is not
-    positive semi-definite.
-    """
+    """Return labels as float64; raise a ValueError for bad ones, and for another solution or kernel."""
     y = check_solution(gram, y, solution)
     gram.check_definite()
     return y

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from svmselect.bounds.estimate import counted, spread_over_points, support_sets
 from svmselect.unlearning.tableau import DEPENDENT, Tableau
 
 # Relative round-off of the largest kernel value, and squared distances that stand clear of it.
@@ -12,26 +13,14 @@ CLEAR = 1e-12
 def squared_distances(gram, inbound, bounded, threshold):
     """Return squared distances of support vectors from the affine hull of the other in-bound ones.
 
+    The distances of the in-bound SVs come first, then those of the bounded ones; infinite where there is no
+    other in-bound SV. The second result is the number of in-bound SVs that are combinations of other ones, to
+    1e-10 of the largest kernel value. Without a `threshold` the hull is linear.
+
     One Cholesky factor of the bordered Gram matrix of the in-bound SVs serves all points. It leaves out
     in-bound SVs that depend on others, as duplicates do. Such a t, at a squared distance r from the hull of
     the rest, may bring that hull closer to p: if p has the part x in the combination closest to t, the
     inverse squared distance of p grows by ``x^2 / r``.
-
-    Parameters
-    ----------
-    gram : Gram
-    inbound, bounded : ndarray of intp
-        Row numbers of the support vectors.
-    threshold : bool
-        Without one, the hull is linear.
-
-    Returns
-    -------
-    squared_distance : ndarray
-        First those of the in-bound SVs, then those of the bounded ones; infinite where there is no other
-        in-bound SV.
-    n_dependent : int
-        In-bound SVs that are combinations of other ones, to 1e-10 of the largest kernel value.
     """
     if inbound.size == 0:
         if threshold:
@@ -52,3 +41,17 @@ def squared_distances(gram, inbound, bounded, threshold):
         bends[:s] = 1 / (1 / bends[:s] + nearer.max(axis=0))
     n_dependent = int(np.count_nonzero(bends[:n] <= DEPENDENT * largest))
     return bends[tableau.number[np.concatenate([inbound, bounded])]], n_dependent
+
+
+def counted_by_distance(gram, y, solution, threshold):
+    """Return squared distances, shape (m,), and fields of the Estimate of the points that they make errors.
+
+    A support vector p at the squared distance r is counted where ``alpha_p r >= y_p f(x_p)``.
+    """
+    inbound, bounded = support_sets(solution)
+    support = np.concatenate([inbound, bounded])
+    squared_distance, n_dependent = squared_distances(gram, inbound, bounded, threshold)
+    errors = np.zeros(gram.m, dtype=bool)
+    errors[support] = solution.alpha[support] * squared_distance >= (y * solution.decision)[support]
+    fields = counted(errors, solution) | {"n_dependent": n_dependent}
+    return spread_over_points(squared_distance, support, gram.m), fields

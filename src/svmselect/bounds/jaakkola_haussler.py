@@ -18,16 +18,7 @@ def jaakkola_haussler(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
 
     It is a bound of the leave-one-out error of an SVM without threshold, and a heuristic with one (1999;
     Sarafis et al. 2018, section 3). A linear kernel without a threshold depends on the point from which rows
-    are measured: `Gram.origin`.
-
-    Parameters
-    ----------
-    gram, y, solution
-        See `span_rule`.
-
-    Returns
-    -------
-    Estimate
+    are measured: `Gram.origin`. For the arguments see `span_rule`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

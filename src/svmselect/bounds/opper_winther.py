@@ -8,15 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.bounds.estimate import (
-    Estimate,
-    SingleFit,
-    check_estimate,
-    counted,
-    spread_over_points,
-    support_sets,
-)
-from svmselect.bounds.hull import squared_distances
+from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate
+from svmselect.bounds.hull import counted_by_distance
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
@@ -55,30 +48,13 @@ def opper_winther(gram: Gram, y: ArrayLike, solution: Solution) -> OpperWinther:
     same argument makes ``K_SV`` the Gram matrix of the in-bound SVs, gives bounded SVs their distance from
     the hull of these, and compares ``alpha_p`` times the squared distance with ``y_p f(x_p)``. Only the
     columns of in-bound SVs are used. A linear kernel without a threshold depends on the point from which rows
-    are measured: `Gram.origin`.
-
-    Parameters
-    ----------
-    gram, y, solution
-        See `span_rule`.
-
-    Returns
-    -------
-    OpperWinther
+    are measured: `Gram.origin`. For the arguments see `span_rule`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)
-    inbound, bounded = support_sets(solution)
-    support = np.concatenate([inbound, bounded])
-    squared_distance, n_dependent = squared_distances(gram, inbound, bounded, threshold=False)
-    errors = np.zeros(gram.m, dtype=bool)
-    errors[support] = solution.alpha[support] * squared_distance >= (y * solution.decision)[support]
-    return OpperWinther(
-        **counted(errors, solution),
-        squared_distance=spread_over_points(squared_distance, support, gram.m),
-        n_dependent=n_dependent,
-        cpu_s=time.process_time() - begin,
-    )
+    squared_distance, fields = counted_by_distance(gram, y, solution, threshold=False)
+    cpu_s = time.process_time() - begin
+    return OpperWinther(**fields, squared_distance=squared_distance, cpu_s=cpu_s)
 
 
 OPPER_WINTHER = SingleFit(

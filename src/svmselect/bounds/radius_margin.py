@@ -65,15 +65,6 @@ def radius_margin(gram: Gram, y: ArrayLike, solution: Solution, sphere: Sphere |
         `smallest_enclosing_sphere` of the training points, which all solutions on one Gram matrix share;
         computed by default.
 
-    Returns
-    -------
-    RadiusMargin
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution or sphere of another number of rows.
-
     Examples
     --------
     >>> import numpy as np
@@ -131,16 +122,7 @@ def rescaled_radius_margin(gram: Gram, y: ArrayLike, solution: Solution) -> Resc
     the eigenvectors A and eigenvalues lambda of the centred Gram matrix. A heuristic for the hard margin, as
     the authors say; no theorem makes it a bound. Where eigenvalues coincide (a narrow RBF kernel, K close to
     I) the principal directions, and with them the value, are not unique: they are LAPACK's. They take O(m^3)
-    operations.
-
-    Parameters
-    ----------
-    gram, y, solution
-        See `span_rule`.
-
-    Returns
-    -------
-    RescaledRadiusMargin
+    operations. For the arguments see `span_rule`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

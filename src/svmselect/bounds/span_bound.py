@@ -78,18 +78,7 @@ def span_bound(
     tol : float
         KKT gap to which spans are solved, relative to ``S_p^2``.
     max_iter : int, optional
-        The largest number of SMO steps for one span; by default a hundred thousand per row, and at least a
-        million.
-
-    Returns
-    -------
-    SpanBound
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, a solution or sphere of another number of rows, or a bad `tol` or
-        `max_iter`.
+        The largest number of SMO steps for one span; see `solve_csvc`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

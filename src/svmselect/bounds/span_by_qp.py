@@ -38,16 +38,7 @@ def span_by_qp(
     tol : float
         KKT gap at which the solver stops, in the units of the kernel.
     max_iter : int, optional
-        The largest number of steps; by default a hundred thousand per row, and at least a million.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        For row numbers out of range, no in-bound support vector other than p, or a bad `tol` or `max_iter`.
+        The largest number of steps; see `solve_csvc`.
     """
     limit = check_options(tol, "wss2", max_iter, gram.m)
     check_points(gram, np.atleast_1d(p))

@@ -8,15 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.bounds.estimate import (
-    Estimate,
-    SingleFit,
-    check_estimate,
-    counted,
-    spread_over_points,
-    support_sets,
-)
-from svmselect.bounds.hull import squared_distances
+from svmselect.bounds.estimate import Estimate, SingleFit, check_estimate
+from svmselect.bounds.hull import counted_by_distance
 from svmselect.gram import Gram
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
@@ -66,15 +59,6 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     solution : Solution
         The result of `solve_csvc` or `solve_nusvc`, with one C or one per point.
 
-    Returns
-    -------
-    SpanRule
-
-    Raises
-    ------
-    ValueError
-        For labels other than -1 and +1, or a solution of another number of rows.
-
     Notes
     -----
     With V the in-bound SVs, ``Kt = [[K_VV, 1], [1', 0]]`` and ``v = (K_Vp, 1)``, the squared span is ``1 /
@@ -95,16 +79,11 @@ def span_rule(gram: Gram, y: ArrayLike, solution: Solution) -> SpanRule:
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)
-    inbound, bounded = support_sets(solution)
-    support = np.concatenate([inbound, bounded])
-    squared_span, n_dependent = squared_distances(gram, inbound, bounded, threshold=True)
-    errors = np.zeros(gram.m, dtype=bool)
-    errors[support] = solution.alpha[support] * squared_span >= (y * solution.decision)[support]
+    squared_span, fields = counted_by_distance(gram, y, solution, threshold=True)
     return SpanRule(
-        **counted(errors, solution),
-        squared_span=spread_over_points(squared_span, support, gram.m),
+        **fields,
+        squared_span=squared_span,
         n_without_span=int(np.count_nonzero(np.isinf(squared_span))),
-        n_dependent=n_dependent,
         cpu_s=time.process_time() - begin,
     )
 

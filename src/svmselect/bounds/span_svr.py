@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from svmselect.bounds.estimate import spread_over_points
 from svmselect.bounds.hull import squared_distances
-from svmselect.checks import check_targets, frozen
+from svmselect.checks import check_match, check_targets, frozen
 from svmselect.gram import Gram
 from svmselect.svr import RegressionSolution
 from svmselect.threads import one_blas_thread
@@ -66,32 +66,11 @@ def span_estimate_svr(gram: Gram, z: ArrayLike, solution: RegressionSolution) ->
         Targets.
     solution : RegressionSolution
         The result of `solve_svr`, to a tolerance well below epsilon.
-
-    Returns
-    -------
-    SpanRegression
-
-    Raises
-    ------
-    ValueError
-        For bad targets, a solution of another number of rows, or a kernel that is not positive semi-definite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from svmselect import RBF, Gram, solve_svr, span_estimate_svr
-    >>> X = np.arange(8.0).reshape(-1, 1)
-    >>> z = np.sin(X[:, 0])
-    >>> gram = Gram(X, RBF(0.5))
-    >>> estimate = span_estimate_svr(gram, z, solve_svr(gram, z, C=10, epsilon=0.1, tol=1e-9))
-    >>> estimate.predictions.round(2)
-    array([ 0.39,  0.51,  0.57,  0.12, -0.45, -0.66, -0.11,  0.16])
     """
     # 1) arguments
     begin = time.process_time()
     z = check_targets(gram, z)
-    if not isinstance(solution, RegressionSolution) or solution.theta.size != gram.m:
-        raise ValueError(f"solution must be a RegressionSolution of {gram.m} rows, got {solution!r:.60}")
+    check_match(gram, solution, RegressionSolution)
     gram.check_definite()
     # 2) spans of in-bound and bounded support vectors
     theta, size = solution.theta, np.abs(solution.theta)

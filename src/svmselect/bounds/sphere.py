@@ -71,16 +71,7 @@ def smallest_enclosing_sphere(
     tol : float
         Largest excess of the squared radius, relative to that of the smallest sphere.
     max_iter : int, optional
-        The largest number of SMO steps; by default a hundred thousand per row, and at least a million.
-
-    Returns
-    -------
-    Sphere
-
-    Raises
-    ------
-    ValueError
-        For no points, row numbers out of range, or a bad `tol` or `max_iter`.
+        The largest number of SMO steps; see `solve_csvc`.
     """
     begin = time.process_time()
     limit = check_options(tol, "wss2", max_iter, gram.m)
@@ -109,10 +100,7 @@ def smallest_enclosing_sphere(
 
 
 def _squared_distances(dual, gram):
-    """Return the squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,).
-
-    The dual's f is ``K theta - diagonal / 2``.
-    """
+    """Return the squared distance of every row from the centre ``sum_i theta_i x_i``, shape (m,)."""
     theta, f, _, _ = dual.arrays()
     return theta @ (f + gram.diagonal / 2) - 2 * f
 

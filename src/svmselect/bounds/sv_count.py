@@ -16,17 +16,9 @@ __all__ = ["SV_COUNT", "sv_count"]
 def sv_count(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     """Compute the share of support vectors (Vapnik 1998; Sarafis et al. 2018, eq. 20).
 
-    It is a bound of the leave-one-out error, for any C and any weights: the solution without a point
-    whose alpha is 0 is the same, and has the point on the right side of the margin.
-
-    Parameters
-    ----------
-    gram, y, solution
-        See `span_rule`.
-
-    Returns
-    -------
-    Estimate
+    It is a bound of the leave-one-out error, for any C and any weights: the solution without a point whose
+    alpha is 0 is the same, and has the point on the right side of the margin. For the arguments see
+    `span_rule`.
     """
     begin = time.process_time()
     check_estimate(gram, y, solution)

@@ -20,16 +20,7 @@ def xi_alpha(gram: Gram, y: ArrayLike, solution: Solution) -> Estimate:
     It is a bound of the leave-one-out error where the solution is stable: some in-bound SV fixes its
     threshold, and goes on doing so when p is left out (see `svmselect.loo.sufficiency_checks`). For weighted
     points see Yang et al. (2015) and Sarafis et al. (2018, eq. 21). R^2 is the `squared_radius` of the Gram
-    matrix: 1 for the RBF kernel.
-
-    Parameters
-    ----------
-    gram, y, solution
-        See `span_rule`.
-
-    Returns
-    -------
-    Estimate
+    matrix: 1 for the RBF kernel. For the arguments see `span_rule`.
     """
     begin = time.process_time()
     y = check_estimate(gram, y, solution)

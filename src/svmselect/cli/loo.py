@@ -20,8 +20,7 @@ from svmselect.cli.data import (
 from svmselect.cli.output import percent, show, table, warn
 from svmselect.errors import weighted_share
 from svmselect.sklearn.kernels import gram_of, kernel_of
-from svmselect.sklearn.leave_one_out import loo_path, values_of
-from svmselect.sklearn.one_vs_one import Problem, class_weights, encoded, winners
+from svmselect.sklearn.one_vs_one import Problem, class_weights, encoded, loo_path, values_of, winners
 from svmselect.sklearn.progress import progress_bar
 from svmselect.svm import solve_csvc
 

@@ -109,19 +109,10 @@ def even_folds(m: int, k: int, seed: int | None = 0) -> np.ndarray:
 
 
 def check_folds(folds, y):
-    """Return folds as an intp array of shape (m,).
+    """Return the fold of each row as intp, shape (m,), from these numbers or a number of stratified folds.
 
-    Parameters
-    ----------
-    folds : int or array_like of int, shape (m,)
-        The number of stratified folds, or the fold of each row.
-    y : ndarray, shape (m,)
-        Labels.
-
-    Raises
-    ------
-    ValueError
-        For folds that are not numbered 0 to k - 1 with at least one row each, or hold all points of a class.
+    Raise a ValueError for folds that are not numbered 0 to k - 1 with at least one row each, or hold all
+    points of a class.
     """
     if np.ndim(folds) == 0:
         return stratified_folds(y, folds)

@@ -13,7 +13,7 @@ from svmselect.checks import check_labels, check_options, frozen, largest_C
 from svmselect.cv.folds import check_folds
 from svmselect.cv.kfold import seed_or_top
 from svmselect.cv.seeds.transition import Transition
-from svmselect.cv.trainer import WORK_PER_FIT, Trainer, groups_of, members_of, unlearned_fast, without
+from svmselect.cv.trainer import WORK_PER_FIT, Trainer, groups_of, members_of, seeding_of_grid, without
 from svmselect.errors import WeightedErrors, misclassified
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
@@ -24,8 +24,6 @@ from svmselect.unlearning.folds import FoldsUnlearning
 
 __all__ = ["GridCrossValidation", "cross_validate_grid"]
 
-SEEDINGS = ("path", "unlearn")
-MOST_PATHS = 15  # folds; with more, they are unlearned by default
 NO_POINTS = np.arange(0)
 
 
@@ -105,14 +103,10 @@ def cross_validate_grid(
     gram : Gram
         Kernel matrix of the m rows. With `gammas` it is given RBF kernels in the same memory, and is left
         with the last.
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    Cs : array_like, shape (n_Cs,)
-        Values of C, in any order.
-    gammas : array_like, shape (n_gammas,), optional
-        Values of gamma.
-    folds : int or array_like of int, shape (m,)
+    y, folds
         See `cross_validate`.
+    Cs, gammas : array_like, shape (n_Cs,) and (n_gammas,)
+        Values of C and gamma, in any order. Without `gammas` the kernel of `gram` is used.
     tol, working_set, active_set, max_iter
         See `solve_csvc`.
     progress : callable, optional
@@ -146,15 +140,10 @@ def cross_validate_grid(
     >>> grid.best
     (0.1, 0.1)
     """
-    run = _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values)
-    if seeding is None:
-        seeding = "unlearn" if len(run.members) > MOST_PATHS and unlearned_fast(gram) else "path"
-    if seeding not in SEEDINGS:
-        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
-    if seeding == "unlearn":
-        gram.check_definite()
+    run = _GridRun(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values)
     # the folds of one gamma, by paths along C or by unlearning
-    every_fold = run.unlearn_folds if seeding == "unlearn" else run.follow_paths
+    unlearned = seeding_of_grid(seeding, gram, len(run.members)) == "unlearn"
+    every_fold = run.unlearn_folds if unlearned else run.follow_paths
     gammas, n_gammas = run.gammas, run.errors.shape[0]
     copies = gram.copies(1 if gammas is None else min(thread_count(), gammas.size))
     if gammas is not None and len(copies) > 1:
@@ -170,49 +159,32 @@ def cross_validate_grid(
             every_fold(gram, g, in_parallel)
             if progress is not None:
                 progress(g + 1, n_gammas)
-    return GridCrossValidation(
-        gammas,
-        run.Cs,
-        frozen(run.folds),
-        frozen(run.errors),
-        frozen(run.n_iter),
-        frozen(run.converged),
-        None if run.decision is None else frozen(run.decision),
-        frozen(run.y),
-    )
+    decision = None if run.decision is None else frozen(run.decision)
+    arrays = run.folds, run.errors, run.n_iter, run.converged, run.y
+    folds, errors, n_iter, converged, y = map(frozen, arrays)
+    return GridCrossValidation(gammas, run.Cs, folds, errors, n_iter, converged, decision, y)
 
 
-@dataclass
 class _GridRun:
-    """A cross-validation of a grid of checked arguments, and the results so far.
+    """A cross-validation of a grid, and its results so far; see `GridCrossValidation`."""
 
-    Attributes
-    ----------
-    order : ndarray of intp, shape (n_Cs,)
-        The values of C in increasing order.
-    members : list of ndarray of intp
-        The rows of each fold.
-    limit : int
-        The largest number of steps of a fit.
-    work : float
-        A guess of the work for one gamma, in multiplications.
-    errors, n_iter, converged, decision
-        See `GridCrossValidation`.
-    """
-
-    y: np.ndarray
-    Cs: np.ndarray
-    gammas: np.ndarray | None
-    folds: np.ndarray
-    order: np.ndarray
-    members: list[np.ndarray]
-    trainer: Trainer
-    limit: int
-    work: float
-    errors: np.ndarray
-    n_iter: np.ndarray
-    converged: np.ndarray
-    decision: np.ndarray | None
+    def __init__(self, gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values):
+        self.y = check_labels(gram, y)
+        if np.unique(self.y).size < 2:
+            raise ValueError("y must hold both classes")
+        self.Cs = np.array(check_values(Cs, "Cs"))
+        self.order = np.argsort(self.Cs, kind="stable")
+        self.gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
+        self.folds = check_folds(folds, self.y)
+        self.members = members_of(self.folds)
+        self.limit = check_options(tol, working_set, max_iter, gram.m)  # steps of a fit
+        self.trainer = Trainer(self.y, tol, working_set, active_set, self.limit)
+        # a guess of the work for one gamma, in multiplications
+        self.work = WORK_PER_FIT * self.Cs.size * len(self.members) * gram.m**2
+        shape = 1 if gammas is None else self.gammas.size, self.Cs.size, len(self.members)
+        self.errors, self.n_iter = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.int64)
+        self.converged = np.zeros(shape, dtype=bool)
+        self.decision = np.empty((*shape[:2], gram.m)) if decision_values else None
 
     def one_gamma(self, every_fold, gram, g):
         """Cross-validate the models of one gamma on the calling thread, on a matrix of its own."""
@@ -265,31 +237,3 @@ class _GridRun:
                 self.decision[g, c, rows] = left.decision[rows]
             self.errors[g, c, h] = np.count_nonzero(misclassified(y, left.decision)[rows])
             self.n_iter[g, c, h], self.converged[g, c, h] = left.n_iter, left.converged
-
-
-def _check(gram, y, Cs, gammas, folds, tol, working_set, active_set, max_iter, decision_values):
-    """Return the checked arguments as a `_GridRun`; raise a ValueError that names a bad one."""
-    y = check_labels(gram, y)
-    if np.unique(y).size < 2:
-        raise ValueError("y must hold both classes")
-    Cs = np.array(check_values(Cs, "Cs"))
-    gammas = None if gammas is None else np.array(check_values(gammas, "gammas"))
-    folds = check_folds(folds, y)
-    limit = check_options(tol, working_set, max_iter, gram.m)
-    members = members_of(folds)
-    shape = 1 if gammas is None else gammas.size, Cs.size, len(members)
-    return _GridRun(
-        y=y,
-        Cs=Cs,
-        gammas=gammas,
-        folds=folds,
-        order=np.argsort(Cs, kind="stable"),
-        members=members,
-        trainer=Trainer(y, tol, working_set, active_set, limit),
-        limit=limit,
-        work=WORK_PER_FIT * Cs.size * len(members) * gram.m**2,
-        errors=np.zeros(shape, dtype=np.intp),
-        n_iter=np.zeros(shape, dtype=np.int64),
-        converged=np.zeros(shape, dtype=bool),
-        decision=np.empty((*shape[:2], gram.m)) if decision_values else None,
-    )

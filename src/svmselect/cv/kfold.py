@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,6 +106,10 @@ class CrossValidation(WeightedErrors):
         return self.errors, ~np.isnan(self.decision)
 
     @property
+    def _fits(self):
+        return self.rounds if self.full is None else (*self.rounds, self.full)
+
+    @property
     def accuracy(self) -> float:
         """Share of correctly classified points among those of the folds run, in [0, 1]."""
         return 1 - self.error
@@ -114,21 +117,17 @@ class CrossValidation(WeightedErrors):
     @property
     def n_iter(self) -> int:
         """Iterations of all fits, that of all points included."""
-        return sum(r.n_iter for r in self.rounds) + (0 if self.full is None else self.full.n_iter)
+        return sum(fit.n_iter for fit in self._fits)
 
     @property
     def kernel_values(self) -> int:
         """Kernel values computed by all fits and seeds."""
-        return sum(r.kernel_values for r in self.rounds) + (
-            0 if self.full is None else self.full.kernel_values
-        )
+        return sum(fit.kernel_values for fit in self._fits)
 
     @property
     def columns_requested(self) -> int:
         """Gram columns asked for by all fits and seeds."""
-        return sum(r.columns_requested for r in self.rounds) + (
-            0 if self.full is None else self.full.columns_requested
-        )
+        return sum(fit.columns_requested for fit in self._fits)
 
     @property
     def seeding_cpu_s(self) -> float:
@@ -143,7 +142,7 @@ class CrossValidation(WeightedErrors):
     @property
     def n_not_converged(self) -> int:
         """Fits that ran out of steps, that of all points included."""
-        return sum(not r.converged for r in self.rounds) + (self.full is not None and not self.full.converged)
+        return sum(not fit.converged for fit in self._fits)
 
 
 @one_blas_thread()
@@ -212,13 +211,11 @@ def cross_validate(
     fits its budget, they run on as many threads as BLAS may use, and CPU times are then those of the fold's
     thread.
 
-    "unlearn" drives the variables of a fold from the solution of all points to 0, in proportion, along the
-    path of optimal solutions of the rest. The path is piecewise linear, as that of `leave_one_out`, which is
-    the case of folds of one point. The solution of all points has a KKT gap of at most 1e-9 for it, or the
-    least gap that the active-set method can reach; this method then takes over even with
-    ``active_set=False``. The end of a path is checked: its gradient is computed anew from the variables and
-    the Gram matrix. A fold whose gap may exceed `tol` is trained by the solver, from the end of the path, or
-    from the seed "top" where the path was degenerate; only such a fold has iterations. Several folds are
+    "unlearn" drives the variables of a fold from the solution of all points to 0 along the path of optimal
+    solutions of the rest (``docs/how_it_works.md``). That solution has a KKT gap of at most 1e-9 for it, or
+    the least gap that the active-set method can reach; this method then takes over even with
+    ``active_set=False``. A fold whose gap may exceed `tol` at the end is trained by the solver, from there,
+    or from the seed "top" where the path was degenerate; only such a fold has iterations. Several folds are
     unlearned together, so CPU times and counts of a fold are equal shares of theirs.
 
     Examples
@@ -233,7 +230,7 @@ def cross_validate(
     0.25
     """
     # arguments, and the clock of a thread where folds run on several
-    run = _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
+    run = _Run(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress)
     seeding = _seeding(seeding, run)
     chained = seeding in CHAINED
     if not (chained or not gram.full or thread_count() == 1):
@@ -264,49 +261,37 @@ def cross_validate(
     )
 
 
-class _Cost(NamedTuple):
-    """The cost of a seed or a fit: CPU time in seconds, Gram columns and kernel values."""
-
-    cpu_s: float = 0.0
-    columns: int = 0
-    values: int = 0
-
-
-NO_COST = _Cost()
-
-
-@dataclass
 class _Run:
     """A cross-validation of checked arguments, and the rounds that are done."""
 
-    gram: Gram
-    y: np.ndarray
-    C: np.ndarray
-    folds: np.ndarray
-    members: list[np.ndarray]
-    n_rounds: int
-    trainer: Trainer
-    rng: np.random.Generator
-    progress: Callable | None
-    rounds: list
-    decision: np.ndarray
-    clock: Callable = time.process_time
+    def __init__(self, gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress):
+        self.gram, self.y = gram, check_labels(gram, y)
+        self.C = check_bounds(gram, self.y, C)
+        if (self.C == 0).any():
+            raise ValueError(
+                f"C must be positive at every point for cross-validation, got 0 at point {self.C.argmin()}"
+            )
+        self.folds = check_folds(folds, self.y)
+        max_iter = check_options(tol, working_set, max_iter, gram.m)
+        self.members = members_of(self.folds)
+        self.n_rounds = _check_rounds(rounds, len(self.members))
+        self.trainer = Trainer(self.y, tol, working_set, active_set, max_iter)
+        self.rng, self.progress, self.clock = np.random.default_rng(rng), progress, time.process_time
+        self.rounds, self.decision = [None] * self.n_rounds, np.full(gram.m, np.nan)
 
-    def record(self, h, solution, seed, seeding, training_cpu_s):
-        """Record the fit without fold h.
-
-        `seeding` is the cost of its seed; its columns and values include those of the fit.
-        """
+    def record(self, h, solution, seed, cost, training_cpu_s):
+        """Record the fit without fold h, with CPU seconds of its seed and columns and values of both."""
+        seeding_cpu_s, columns, values = cost
         self.rounds[h] = Round(
             fold=h,
-            seeding_cpu_s=seeding.cpu_s,
+            seeding_cpu_s=seeding_cpu_s,
             training_cpu_s=training_cpu_s,
             seed_steps=seed.steps,
             cg_iterations=seed.cg_iterations,
             cg_residual=seed.cg_residual,
             n_iter=solution.n_iter,
-            columns_requested=seeding.columns,
-            kernel_values=seeding.values,
+            columns_requested=columns,
+            kernel_values=values,
             kkt_gap=solution.kkt_gap,
             objective=solution.objective,
             n_sv=solution.n_sv,
@@ -316,7 +301,7 @@ class _Run:
         if self.progress is not None:
             self.progress(sum(r is not None for r in self.rounds), self.n_rounds)
 
-    def train(self, h, seed=None, former=None, enters=(), before=NO_COST):
+    def train(self, h, seed=None, former=None, enters=(), before=(0.0, 0, 0)):
         """Return the fit without fold h, from a seed made of a former fit that has cost `before`."""
         gram, members = self.gram, self.members[h]
         columns, values = gram.thread_counts
@@ -334,11 +319,8 @@ class _Run:
         solution, known = self.trainer.fit(gram, without(self.C, members), start.theta, known)
         end = self.clock()
         columns_now, values_now = gram.thread_counts
-        cost = _Cost(
-            before.cpu_s + middle - begin,
-            before.columns + columns_now - columns,
-            before.values + values_now - values,
-        )
+        spent = middle - begin, columns_now - columns, values_now - values
+        cost = [former + new for former, new in zip(before, spent, strict=True)]
         self.record(h, solution, start, cost, end - middle)
         return solution, known
 
@@ -350,43 +332,15 @@ class _Run:
         optimal, n = ends.optimal(self.trainer.tol), len(group)
         # each fold has an equal share of what the group has cost
         cpu_s = (self.clock() - begin) / n
-        columns_now, values_now = self.gram.thread_counts
-        shares = zip(_shares(columns_now - columns, n), _shares(values_now - values, n), strict=True)
+        spent = np.array(self.gram.thread_counts) - (columns, values)
+        shares = np.diff(np.arange(n + 1)[:, None] * spent // n, axis=0).tolist()
         for j, (h, share) in enumerate(zip(group, shares, strict=True)):
-            cost = _Cost(cpu_s, *share)
-            begin = self.clock()
+            cost, begin = (cpu_s, *share), self.clock()
             if optimal[j]:
                 solution = ends.solution(j, self.y, without(self.C, self.members[h]))
                 self.record(h, solution, _seed_of(ends, j), cost, self.clock() - begin)
             else:
                 self.train(h, partial(seed_or_top, ends, j), former, before=cost)
-
-
-def _check(gram, y, C, folds, tol, working_set, active_set, max_iter, rounds, rng, progress):
-    """Return the checked arguments as a `_Run`; raise a ValueError that names a bad one."""
-    y = check_labels(gram, y)
-    C = check_bounds(gram, y, C)
-    if (C == 0).any():
-        raise ValueError(
-            f"C must be positive at every point for cross-validation, got 0 at point {C.argmin()}"
-        )
-    folds = check_folds(folds, y)
-    max_iter = check_options(tol, working_set, max_iter, gram.m)
-    members = members_of(folds)
-    n_rounds = _check_rounds(rounds, len(members))
-    return _Run(
-        gram=gram,
-        y=y,
-        C=C,
-        folds=folds,
-        members=members,
-        n_rounds=n_rounds,
-        trainer=Trainer(y, tol, working_set, active_set, max_iter),
-        rng=np.random.default_rng(rng),
-        progress=progress,
-        rounds=[None] * n_rounds,
-        decision=np.full(gram.m, np.nan),
-    )
 
 
 def _seeding(seeding, run):
@@ -409,11 +363,6 @@ def seed_or_top(ends, j, change):
     """Return end j of paths of folds as the seed of a fit, or the seed "top" if the path was degenerate."""
     seed = _seed_of(ends, j)
     return seed if ends.reached[j] else top(change)._replace(steps=seed.steps)
-
-
-def _shares(count, n):
-    """Return a count in n parts that differ by 1 at most."""
-    return np.diff(np.arange(n + 1) * count // n).tolist()
 
 
 def _check_rounds(rounds, k):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 import svmselect.solver._active_set as _active_set
 from svmselect.checks import as_numbers, check_amounts, check_options, check_targets, frozen, largest_C
 from svmselect.cv.folds import check_folds
-from svmselect.cv.trainer import EXACT, WORK_PER_FIT, groups_of, members_of, unlearned_fast, without
+from svmselect.cv.trainer import EXACT, WORK_PER_FIT, groups_of, members_of, seeding_of_grid, without
 from svmselect.gram import Gram
 from svmselect.kernels import RBF
 from svmselect.loo.regression import ScaledRegression
@@ -23,9 +23,6 @@ from svmselect.threads import in_parallel, one_blas_thread
 from svmselect.unlearning.regression import RegressionFolds
 
 __all__ = ["CrossValidationRegression", "cross_validate_svr"]
-
-SEEDINGS = ("path", "unlearn")
-MOST_PATHS = 15  # folds; with more, they are unlearned by default
 
 
 @dataclass(frozen=True)
@@ -150,12 +147,7 @@ def cross_validate_svr(
     fold_numbers = _checked_folds(folds, weight)
     max_iter = check_options(tol, "wss2", max_iter, gram.m)
     members = members_of(fold_numbers)
-    if seeding is None:
-        seeding = "unlearn" if len(members) > MOST_PATHS and unlearned_fast(gram) else "path"
-    if seeding not in SEEDINGS:
-        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
-    if seeding == "unlearn":
-        gram.check_definite()
+    seeding = seeding_of_grid(seeding, gram, len(members))
     # 2) the models of each kernel
     shape = (1 if gamma_values is None else gamma_values.size, epsilons.size, C_values.size)
     predictions = np.empty((*shape, gram.m))
@@ -174,16 +166,10 @@ def cross_validate_svr(
                 done += 1
                 if progress is not None:
                     progress(done, int(np.prod(shape)))
-    return CrossValidationRegression(
-        gamma_values,
-        epsilons,
-        C_values,
-        frozen(fold_numbers),
-        frozen(predictions),
-        frozen(n_iter),
-        frozen(converged),
-        z,
-    )
+    for array in (fold_numbers, predictions, n_iter, converged):
+        frozen(array)
+    values = gamma_values, epsilons, C_values
+    return CrossValidationRegression(*values, fold_numbers, predictions, n_iter, converged, z)
 
 
 def _checked_folds(folds, weight):
@@ -219,14 +205,11 @@ class _FoldRun:
                 self.unlearn(scaled, C, former, results, work)
             yield results
 
-    def start_at(self, former, C):
-        """Return the variables to start from at bounds C, in units of the targets, or None."""
-        return None if former is None else moved_to_bounds(former, C)
-
-    def fit(self, scaled, C, theta, tol):
-        """Return the solved Dual and its RegressionSolution, from `theta` in units of the targets."""
+    def fit(self, scaled, C, former, tol):
+        """Return the solved Dual and its RegressionSolution, from a former solution if there is one."""
         dual = Dual(self.gram, scaled.z)
-        dual.regress(C / scaled.unit, scaled.epsilon, None if theta is None else theta / scaled.unit)
+        theta = None if former is None else moved_to_bounds(former, C) / scaled.unit
+        dual.regress(C / scaled.unit, scaled.epsilon, theta)
         solve = _active_set.solve if self.gram.kernel.definite else Dual.solve
         tol = tol / scaled.unit
         converged = solve(dual, "wss2", tol, self.max_iter)
@@ -237,7 +220,7 @@ class _FoldRun:
     def follow_path(self, scaled, C, former, results, h):
         """Train without fold h, from its solution at the C before."""
         rows, bound = self.members[h], without(C, self.members[h])
-        _, former[h] = self.fit(scaled, bound, self.start_at(former[h], bound), self.tol)
+        _, former[h] = self.fit(scaled, bound, former[h], self.tol)
         self.record(results, h, former[h].prediction[rows], former[h].n_iter, former[h].converged)
 
     def record(self, results, h, prediction, n_iter, converged):
@@ -248,7 +231,7 @@ class _FoldRun:
     def unlearn(self, scaled, C, former, results, work):
         """Train with all rows, and let every fold leave this solution."""
         exact = min(self.tol, EXACT * scaled.unit)
-        dual, solution = self.fit(scaled, C, self.start_at(former[-1], C), exact)
+        dual, solution = self.fit(scaled, C, former[-1], exact)
         former[-1] = solution
         start = RegressionFolds(dual, scaled.epsilon) if solution.n_inbound else None
         task = partial(self.unlearn_group, scaled, C, solution, start, results)
@@ -266,5 +249,5 @@ class _FoldRun:
                 values = scaled.middle + scaled.unit * prediction[j, rows]
                 self.record(results, h, values, 0, True)
             else:
-                _, left = self.fit(scaled, bound, moved_to_bounds(full, bound), self.tol)
+                _, left = self.fit(scaled, bound, full, self.tol)
                 self.record(results, h, left.prediction[rows], left.n_iter, left.converged)

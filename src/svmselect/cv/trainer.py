@@ -8,35 +8,36 @@ from svmselect.solver._smo import Dual
 from svmselect.svm import solution_of
 from svmselect.threads import thread_count
 
-__all__ = ["EXACT", "WORK_PER_FIT", "Trainer", "groups_of", "members_of", "unlearned_fast", "without"]
+__all__ = [
+    "EXACT",
+    "WORK_PER_FIT",
+    "Trainer",
+    "groups_of",
+    "members_of",
+    "seeding_of_grid",
+    "unlearned_fast",
+    "without",
+]
 
 EXACT = 1e-9  # the KKT gap of the solution that folds are unlearned from
 # Folds are unlearned together while their variables are no more than this.
 GROUP_VALUES = 250_000
+SEEDINGS = ("path", "unlearn")  # of grids
+MOST_PATHS = 15  # folds of a grid; with more, they are unlearned by default
 # Up to this number of rows, unlearning many folds is known to be faster than training without them.
 MOST_ROWS = 10_000
 WORK_PER_FIT = 20  # a guess, for the choice of threads: multiplications of a fit per value of the matrix
 
 
 class Trainer:
-    """Fits of one data set that differ in their bounds and starts.
-
-    Parameters
-    ----------
-    y : ndarray, shape (m,)
-    tol, working_set, active_set, max_iter
-        See `solve_csvc`.
-    """
+    """Fits of one data set that differ in their bounds and starts; for the options see `solve_csvc`."""
 
     def __init__(self, y, tol, working_set, active_set, max_iter):
         self.y, self.tol, self.working_set, self.max_iter = y, tol, working_set, max_iter
         self.active_set = active_set
 
     def with_active_set(self, gram):
-        """Return whether the active-set method may take over.
-
-        A saddle of an indefinite kernel has no solution on its in-bound rows.
-        """
+        """Return whether the active-set method may take over: not with a saddle of an indefinite kernel."""
         return self.active_set and gram.kernel.definite
 
     def fit(self, gram, C, theta=None, known=None, exact=False):
@@ -66,11 +67,19 @@ def without(C, points):
 
 
 def unlearned_fast(gram):
-    """Return whether many folds are unlearned by default.
-
-    The whole matrix has to be stored, of at most `MOST_ROWS` rows, and the dual concave.
-    """
+    """Return whether many folds are unlearned by default: on a stored, definite matrix of few rows."""
     return gram.full and gram.m <= MOST_ROWS and gram.is_definite()
+
+
+def seeding_of_grid(seeding, gram, n_folds):
+    """Return "path" or "unlearn", by default the one that is faster; raise a ValueError for another one."""
+    if seeding is None:
+        seeding = "unlearn" if n_folds > MOST_PATHS and unlearned_fast(gram) else "path"
+    if seeding not in SEEDINGS:
+        raise ValueError(f"seeding must be None or one of {list(SEEDINGS)}, got {seeding!r}")
+    if seeding == "unlearn":
+        gram.check_definite()
+    return seeding
 
 
 def groups_of(rounds, m):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -91,10 +92,8 @@ def cross_training(
 
     Parameters
     ----------
-    X : array_like or sparse matrix, shape (m, d)
-    y : array_like, shape (m,)
-        Labels, -1 and +1.
-    kernel : Kernel
+    X, y, kernel
+        See `bagging`.
     values : float or array_like
         Values of C or nu for the final SVM.
     first_values : float or array_like, optional
@@ -144,38 +143,15 @@ def cross_training(
         validation = default_validation(y.size, n_subsets, subset_size) if chooses else 0
     if validation == 0 and len(values) > 1:
         raise ValueError(f"a choice among {len(values)} values of {formulation} needs validation points")
+    options: dict[str, Any] = {"tune_threshold": tune_threshold, "formulation": formulation}
+    options |= {"tol": tol, "dtype": dtype, "memory_mb": memory_mb}
     # steps 1 and 2: SVMs of the first stage
-    first = bagging(
-        X,
-        y,
-        kernel,
-        values if first_values is None else first_values,
-        n_subsets=n_subsets,
-        subset_size=subset_size,
-        validation=validation,
-        tune_threshold=tune_threshold,
-        formulation=formulation,
-        tol=tol,
-        dtype=dtype,
-        memory_mb=memory_mb,
-        seed=seed,
-        progress=progress,
-    )
+    first_values = values if first_values is None else first_values
+    subsets = n_subsets, subset_size, validation
+    first = bagging(X, y, kernel, first_values, *subsets, seed=seed, progress=progress, **options)
     # steps 3 to 5: points to train on, and the final SVM
     edited = edit(y, first.decision, first.validation, balance)
-    final, errors = train_best(
-        X,
-        y,
-        kernel,
-        values,
-        edited["rows"],
-        first.validation,
-        tune_threshold=tune_threshold,
-        formulation=formulation,
-        tol=tol,
-        dtype=dtype,
-        memory_mb=memory_mb,
-    )
+    final, errors = train_best(X, y, kernel, values, edited["rows"], first.validation, **options)
     return CrossTraining(
         first=first, final=final, **edited, values=frozen(np.array(values)), errors=frozen(errors)
     )

@@ -260,26 +260,10 @@ def _nu_solution(gram, y, nu, tol, weight=None):
 def cross_validated_errors(
     X, y, kernel, values, folds=5, formulation="C", tol=1e-3, dtype="float64", memory_mb=2048
 ):
-    """Compute the share of points that k-fold cross-validation misclassifies, for each C or nu.
+    """Return values of C or nu in increasing order, and the share of points that k folds misclassify.
 
-    Parameters
-    ----------
-    X, y, kernel, values, formulation, tol, dtype, memory_mb
-        See `train`.
-    folds : int or array_like of int, shape (m,)
-        See `cross_validate`.
-
-    Returns
-    -------
-    values : ndarray, shape (n,)
-        In increasing order.
-    errors : ndarray, shape (n,)
-        In [0, 1]; NaN for a nu that has no classifier in some fold.
-
-    Raises
-    ------
-    ValueError
-        As `train`.
+    The share is NaN for a nu that has no classifier in some fold. For `folds` see `cross_validate`, for other
+    arguments and errors `train`.
     """
     X, y = check_data(X, y)
     values = np.array(check_formulation(values, formulation))
@@ -302,30 +286,11 @@ def cross_validated_errors(
 def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formulation="C", **options):
     """Train the SVM of the C or nu with the fewest errors on held-out points.
 
-    Of equal ones, it is that with the fewest support vectors.
-
-    Parameters
-    ----------
-    X, y, kernel, values, rows, formulation
-        See `train`.
-    held_out : array_like of int, shape (n,)
-        Rows to choose on; may be empty where there is no choice.
-    tune_threshold : bool
-        Whether each SVM gets the threshold with the fewest errors on these rows.
-    **options
-        Others of `train`.
-
-    Returns
-    -------
-    SVM
-    errors : ndarray, shape (n_values,)
-        Share of the held-out points that the SVM of each value misclassifies, values in increasing order; NaN
-        for a nu that has none, and without held-out points.
-
-    Raises
-    ------
-    ValueError
-        As `train`, for a choice or a threshold without held-out points, or if no nu is feasible.
+    Of equal ones, it is that with the fewest support vectors. With `tune_threshold` each SVM gets the
+    threshold with the fewest errors on these rows. `held_out` may be empty where there is no choice; for
+    other arguments and errors see `train`. The second result is the share of the held-out points that the SVM
+    of each value misclassifies, values in increasing order: NaN for a nu that has none, and without held-out
+    points.
     """
     X, y = check_data(X, y)
     values = check_formulation(values, formulation)
@@ -349,19 +314,10 @@ def train_best(X, y, kernel, values, rows, held_out, tune_threshold=True, formul
 
 
 def best_threshold(y, decision):
-    """Return the shift of decision values with which the fewest points are misclassified.
+    """Return the shift of decision values, shape (n,), with which the fewest points are misclassified.
 
-    Parameters
-    ----------
-    y : ndarray, shape (n,)
-        Labels, -1 and +1.
-    decision : ndarray, shape (n,)
-
-    Returns
-    -------
-    float
-        0 if that is a best one, else the middle of the nearest interval of best ones; an interval without an
-        end is cut one unit beyond the last point, or a millionth of its value.
+    It is 0 if that is a best one, else the middle of the nearest interval of best ones. An interval without
+    an end is cut one unit beyond the last point, or a millionth of its value.
     """
     order = np.argsort(decision, kind="stable")
     cuts, positive = decision[order], y[order] > 0

@@ -88,27 +88,10 @@ def closed(indices, out, slots):
 cdef class Columns:
     """Columns of an ``m x m`` symmetric matrix in at most ``capacity`` slots.
 
-    Parameters
-    ----------
-    m : int
-        Rows of the matrix.
-    capacity : int
-        The number of slots; ``m`` for the whole matrix.
-    dtype : numpy dtype
-        float32 or float64.
-    load : callable
-        ``load(indices, out, slots)`` writes column ``indices[k]`` into ``out[slots[k], :m]``.
-    counter : ndarray of int64, shape (1,)
-        Counts the requests; several stores of one thread may share one.
-    memory : ndarray of uint8, optional
-        Memory for the columns, from `allocate`; new memory by default.
-    first : Columns, optional
-        Another thread's object on the same whole matrix: see `handle`.
-
-    Attributes
-    ----------
-    lock : threading.RLock
-        Held while columns are written.
+    ``load(indices, out, slots)`` writes column ``indices[k]`` into ``out[slots[k], :m]``. `counter`, int64 of
+    shape (1,), counts the requests; several stores of one thread may share one. `memory` is from `allocate`,
+    new by default. `first` is another thread's object on the same whole matrix, see `handle`. `lock` is held
+    while columns are written.
     """
 
     def __cinit__(self, Py_ssize_t m, Py_ssize_t capacity, dtype, load, counter, memory=None,
@@ -224,10 +207,6 @@ cdef class Columns:
 
         This replaces neither these columns nor the eight most recently used ones. If the remaining slots are
         too few, the first absent columns are loaded.
-
-        Parameters
-        ----------
-        indices : array_like of int
         """
         requested = np.asarray(indices, dtype=np.intp).reshape(-1)
         outside = requested[(requested < 0) | (requested >= self.m)]

@@ -37,14 +37,7 @@ def matrix_mb(m: int, dtype: DTypeLike = "float64") -> float:
 
 
 class Budget:
-    """Memory for the stored columns of a matrix, and for those of its restrictions.
-
-    Parameters
-    ----------
-    n_bytes : int
-    dtype : numpy dtype
-        Type of the stored values.
-    """
+    """Memory for the stored columns of a matrix, and for those of its restrictions."""
 
     def __init__(self, n_bytes, dtype):
         self.n_bytes, self.dtype = n_bytes, dtype

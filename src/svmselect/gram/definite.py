@@ -1,7 +1,5 @@
 """Tests of whether a kernel matrix is positive semi-definite."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.lapack import dpotrf
 
@@ -15,12 +13,8 @@ INDEFINITE = 1e-4
 def is_definite(K, negative):
     """Return whether a symmetric matrix is positive semi-definite up to round-off.
 
-    Parameters
-    ----------
-    K : ndarray of float64, shape (n, n)
-    negative : float
-        Eigenvalues may fall this far below 0, relative to the largest absolute value of K, which is on the
-        diagonal of every positive semi-definite matrix.
+    Eigenvalues may fall below 0 by `negative`, relative to the largest absolute value of K, which is on the
+    diagonal of every positive semi-definite matrix.
     """
     scale = np.abs(K).max()
     if scale == 0:  # the matrix is 0

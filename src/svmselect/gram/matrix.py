@@ -81,11 +81,6 @@ class Gram(Values):
         ``k(x_i, x_i)`` as stored, in float64.
     columns : Columns
         The store, for the calling thread.
-    columns_requested : int
-        Columns requested by solvers so far, stored or not, in all threads. Franc et al. (2008) count them in
-        their Table 3.
-    kernel_values : int
-        Kernel values computed so far, in all threads.
 
     Raises
     ------
@@ -100,14 +95,12 @@ class Gram(Values):
     the rows apart. So kernel values here are those of the moved rows, ``k(x - origin, z - origin)``, and the
     threshold of a solution with a linear kernel belongs to the moved rows, too.
 
-    *Threads.* Any number of threads may use one object, and its restrictions, at the same time: fit, leave
-    points out, cross-validate, estimate. Each gets the results that it gets alone. They are the same to the
-    last bit on a matrix that was computed before, else up to the rounding of kernel values, which depends on
-    the columns that are computed together. A matrix that fits the budget has one store for all threads, and
-    each value is computed once, by the thread that needs it first, while threads that need new columns wait.
-    Otherwise each thread has its own store: the first thread has the whole budget, and every other one takes
-    a quarter of it more, until it ends. A fit counts the columns and values that its thread requested and
-    computed.
+    *Threads.* Any number of threads may use one object, and its restrictions, at the same time. Each gets the
+    results that it gets alone: the same to the last bit on a matrix that was computed before, else up to the
+    rounding of kernel values, which depends on the columns that are computed together. A matrix that fits the
+    budget has one store for all threads. Otherwise each thread has its own store: the first thread has the
+    whole budget, and every other one takes a quarter of it more, until it ends. A fit counts the columns and
+    values that its thread requested and computed.
 
     `set_kernel` is the exception: no other thread may use the object, or a solver on it, meanwhile. Threads
     that need different kernels use `copies`.
@@ -192,12 +185,8 @@ class Gram(Values):
         """Return the whole matrix, with absent columns computed: read-only, shape (m, m).
 
         It is a view in Fortran order if the matrix was computed before any fit requested columns. Else
-        columns lie in the order of requests, and the matrix is a copy.
-
-        Raises
-        ------
-        MemoryError
-            If it does not fit the budget.
+        columns lie in the order of requests, and the matrix is a copy. A MemoryError is raised if it does not
+        fit the budget.
         """
         if not self.full:
             raise MemoryError(

@@ -1,7 +1,5 @@
 """Checks of a data matrix, and the point from which its rows are measured."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 
@@ -11,35 +9,30 @@ from svmselect.kernels.panels import Rows
 __all__ = ["Placed", "adopted_rows", "as_rows", "far_origin", "measured_from", "own_rows"]
 
 
-def as_rows(X, name="X"):
-    """Return a data matrix as float64, C order or CSR; raise a ValueError for a bad one.
-
-    It has to be a finite, non-empty, two-dimensional dense array or sparse matrix of real numbers.
-    """
+def as_rows(X):
+    """Return finite real numbers as a float64 matrix, C order or CSR; raise a ValueError for other data."""
     if np.iscomplexobj(X):
-        raise ValueError(f"{name} must be an array of real numbers, got complex ones")
+        raise ValueError("X must be an array of real numbers, got complex ones")
     if sparse.issparse(X):
-        X = sparse.csr_array(as_csr(X, name), dtype=np.float64)
+        X = sparse.csr_array(as_csr(X), dtype=np.float64)
         values = X.data
     else:
         try:
             X = np.ascontiguousarray(X, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{name} must be an array of numbers: {error}") from None
+            raise ValueError(f"X must be an array of numbers: {error}") from None
         values = X
     if X.ndim != 2:
-        raise ValueError(f"{name} must have two dimensions (rows, features), got shape {X.shape}")
+        raise ValueError(f"X must have two dimensions (rows, features), got shape {X.shape}")
     if 0 in X.shape:
-        raise ValueError(f"{name} must have at least one row and one feature, got shape {X.shape}")
+        raise ValueError(f"X must have at least one row and one feature, got shape {X.shape}")
     if not np.isfinite(values).all():
         if sparse.issparse(X):
             first = np.flatnonzero(~np.isfinite(values))[0]
             where = np.searchsorted(X.indptr, first, side="right") - 1, X.indices[first]
         else:
             where = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(
-            f"{name} must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}"
-        )
+        raise ValueError(f"X must be finite, got a NaN or infinity in row {where[0]}, feature {where[1]}")
     return X
 
 
@@ -110,28 +103,9 @@ def _arrays_of(X):
 class Placed:
     """Checked rows, measured from a point where kernel values keep most digits.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array, shape (m, d)
-        From `own_rows` or `adopted_rows`.
-    kernel : Kernel
-    dtype : numpy dtype
-        The type of the kernel values.
-    origin : array_like, shape (d,), optional
-        Another point from which to measure.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array, shape (m, d)
-        The moved rows, in float64.
-    origin : ndarray, shape (d,), or None
-    data : Rows
-        The moved rows in `dtype`: stored values and products are of one type, and rows are cast once.
-
-    Raises
-    ------
-    ValueError
-        If `origin` is no point, or the kernel's SVM changes when all rows move; or a squared norm overflows.
+    `X` are the moved rows in float64, and `data` the same as Rows in the type of the kernel values. Raise a
+    ValueError if `origin`, another point from which to measure, does not suit the rows or the kernel, or if a
+    squared norm overflows.
     """
 
     def __init__(self, X, kernel, dtype, origin=None):

@@ -1,7 +1,5 @@
 """Sources of the columns of a Gram matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.forks import cached_property
@@ -28,15 +26,8 @@ def _checked_diagonal(kernel, rows):
 class Source:
     """The source of a Gram matrix's columns: matrices of more rows that store them, else the kernel.
 
-    Parameters
-    ----------
-    placed : Placed
-    numbers : ndarray of intp or None
-        The numbers of the matrix' rows in `placed`; None for all of them.
-    kernel : Kernel
-    counts : Counts
-    above : list of (Store, ndarray of intp)
-        Stores of larger matrices, and the numbers of the matrix' rows there.
+    `numbers` are the numbers of the matrix' rows in `placed`, or None for all of them. `above` has pairs: the
+    Store of a larger matrix, and the numbers of the matrix' rows there.
     """
 
     def __init__(self, placed, numbers, kernel, counts, above=()):
@@ -90,10 +81,7 @@ class Source:
             self.counts.calling_thread[1] += indices.size * self.m
 
     def part(self, rows, store):
-        """Return the source of a restriction to some rows, which copies columns from `store` first.
-
-        Raises a ValueError unless the rows are increasing numbers of this matrix.
-        """
+        """Return the source of a restriction to increasing row numbers, which copies from `store` first."""
         rows = np.array(rows)
         integers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
         if not integers or rows[0] < 0 or rows[-1] >= self.m or (np.diff(rows) <= 0).any():

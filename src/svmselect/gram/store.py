@@ -1,7 +1,5 @@
 """Storage of the columns of a Gram matrix, and counts of requests and kernel values."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np
@@ -49,25 +47,9 @@ class Counts:
 class Store:
     """Storage of the columns of a matrix, one for all threads or one for each.
 
-    A matrix that fits as a whole is stored once for all threads. If fewer columns fit they are replaced as
-    they are used, so each thread has its own store. The first thread has the whole capacity, and passes it on
-    when it has ended. Every other thread has a quarter as much, in memory that is freed with the thread.
-
-    Parameters
-    ----------
-    source : Source
-    capacity : int
-        Columns that fit the budget.
-    dtype : numpy dtype
-    memory : ndarray of uint8, optional
-        Where to put the columns, from `allocate`; fresh memory by default.
-
-    Attributes
-    ----------
-    full : bool
-        Whether the whole matrix fits.
-    capacity : int
-    memory : ndarray of uint8
+    A matrix that fits as a whole is stored once for all threads, and the store is `full`. Else columns are
+    replaced as they are used, and each thread has its own store: the first one has the whole capacity, until
+    it ends and the next one gets it, and every other one a quarter as much.
     """
 
     def __init__(self, source, capacity, dtype, memory=None):

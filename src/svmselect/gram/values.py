@@ -34,7 +34,7 @@ class Values:
 
     @property
     def columns_requested(self) -> int:
-        """Columns requested by solvers so far, in all threads."""
+        """Columns requested by solvers so far, stored or not, in all threads (Franc et al. 2008, Table 3)."""
         return int(self._source.counts.total[0])
 
     @property
@@ -64,10 +64,7 @@ class Values:
 
     @property
     def dear(self) -> bool:
-        """Whether a column takes longer to compute than to write into memory that was never used.
-
-        Sums of a linear kernel need no columns.
-        """
+        """Whether a column takes longer to compute than to write; a linear kernel needs none."""
         return self._source.placed.data.values_per_row >= DEAR_FROM and not isinstance(self.kernel, Linear)
 
     def is_definite(self) -> bool:

@@ -1,7 +1,5 @@
 """The whole Gram matrix, computed by blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.kernels import _panels

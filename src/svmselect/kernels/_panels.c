@@ -72,62 +72,55 @@ INLINE double exp_f64(double x)
 #define MOST DBL_MAX
 #include "_panels_typed.h"
 
+#define BY_TYPE(name, ...) (single ? name##_f32(__VA_ARGS__) : name##_f64(__VA_ARGS__))
+
 void panels_rbf(int single, ptrdiff_t n, void *out, const void *products, const void *norms, double norm, double gamma,
                 double clip)
 {
-    if (single) rbf_f32(n, out, products, norms, norm, gamma, clip);
-    else rbf_f64(n, out, products, norms, norm, gamma, clip);
+    BY_TYPE(rbf, n, out, products, norms, norm, gamma, clip);
 }
 
 void panels_laplacian(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma)
 {
-    if (single) laplacian_f32(d, n, row, turned, out, gamma);
-    else laplacian_f64(d, n, row, turned, out, gamma);
+    BY_TYPE(laplacian, d, n, row, turned, out, gamma);
 }
 
 void panels_chi_squared(int single, ptrdiff_t d, ptrdiff_t n, const void *row, const void *turned, void *out, double gamma)
 {
-    if (single) chi_squared_f32(d, n, row, turned, out, gamma);
-    else chi_squared_f64(d, n, row, turned, out, gamma);
+    BY_TYPE(chi_squared, d, n, row, turned, out, gamma);
 }
 
 void panels_rbf_add(int single, ptrdiff_t n, double *sum, double weight, const void *products, const void *norms, double norm,
                     double gamma, double clip)
 {
-    if (single) rbf_add_f32(n, sum, weight, products, norms, norm, gamma, clip);
-    else rbf_add_f64(n, sum, weight, products, norms, norm, gamma, clip);
+    BY_TYPE(rbf_add, n, sum, weight, products, norms, norm, gamma, clip);
 }
 
 void panels_transpose(int single, ptrdiff_t rows, ptrdiff_t columns, const void *from, ptrdiff_t from_ld, void *to,
                       ptrdiff_t to_ld)
 {
-    if (single) transpose_f32(rows, columns, from, from_ld, to, to_ld);
-    else transpose_f64(rows, columns, from, from_ld, to, to_ld);
+    BY_TYPE(transpose, rows, columns, from, from_ld, to, to_ld);
 }
 
 void panels_sparse_product(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
                            const void *left, ptrdiff_t width, void *out)
 {
-    if (single) sparse_product_f32(rows, starts, values, features, left, width, out);
-    else sparse_product_f64(rows, starts, values, features, left, width, out);
+    BY_TYPE(sparse_product, rows, starts, values, features, left, width, out);
 }
 
 void panels_overlaps(int single, ptrdiff_t rows, const ptrdiff_t *starts, const void *values, const int32_t *features,
                      const ptrdiff_t *column_starts, const int32_t *column_rows, const void *column_values, ptrdiff_t n,
                      void *out)
 {
-    if (single) overlaps_f32(rows, starts, values, features, column_starts, column_rows, column_values, n, out);
-    else overlaps_f64(rows, starts, values, features, column_starts, column_rows, column_values, n, out);
+    BY_TYPE(overlaps, rows, starts, values, features, column_starts, column_rows, column_values, n, out);
 }
 
 void panels_gather(int single, ptrdiff_t n, const ptrdiff_t *index, const void *column, void *out)
 {
-    if (single) gather_f32(n, index, column, out);
-    else gather_f64(n, index, column, out);
+    BY_TYPE(gather, n, index, column, out);
 }
 
 void panels_add(int single, ptrdiff_t n, const ptrdiff_t *index, double weight, const void *column, double *sum)
 {
-    if (single) add_f32(n, index, weight, column, sum);
-    else add_f64(n, index, weight, column, sum);
+    BY_TYPE(add, n, index, weight, column, sum);
 }

@@ -1,7 +1,5 @@
 """Sums and products of kernels, and kernels from a user's function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -46,15 +44,6 @@ class _Combined(Kernel):
         out, slots = target(A, B, out, slots)
         out[slots] = self._values(A, B)
         return out
-
-    @classmethod
-    def join(cls, *kernels):
-        """Combine kernels into one; the parts of sums in a sum, or of products in a product, are joined."""
-        parts, weights = [], []
-        for kernel in kernels:
-            parts += kernel.parts if isinstance(kernel, cls) else (kernel,)
-            weights += cls._weights(kernel)
-        return cls._create(parts, weights)
 
 
 @dataclass(frozen=True)
@@ -103,12 +92,10 @@ class Sum(_Combined):
         return float(np.dot(self.weights, bounds)) if len(bounds) == len(self.parts) else None
 
     @staticmethod
-    def _weights(kernel):
-        return kernel.weights if isinstance(kernel, Sum) else (1.0,)
-
-    @staticmethod
-    def _create(parts, weights):
-        return Sum(tuple(parts), tuple(weights))
+    def join(left, right):
+        """Return the sum of two kernels, which may be sums."""
+        left, right = (kernel if isinstance(kernel, Sum) else Sum((kernel,)) for kernel in (left, right))
+        return Sum(left.parts + right.parts, left.weights + right.weights)
 
     def _values(self, A, B):
         return sum(weight * part.block(A, B) for part, weight in zip(self.parts, self.weights, strict=True))
@@ -137,12 +124,10 @@ class Product(_Combined):
         object.__setattr__(self, "parts", tuple(self.parts))
 
     @staticmethod
-    def _weights(kernel):
-        return ()
-
-    @staticmethod
-    def _create(parts, weights):
-        return Product(tuple(parts))
+    def join(left, right):
+        """Return the product of two kernels, which may be products."""
+        left, right = (k if isinstance(k, Product) else Product((k,)) for k in (left, right))
+        return Product(left.parts + right.parts)
 
     def _values(self, A, B):
         values = self.parts[0].block(A, B)

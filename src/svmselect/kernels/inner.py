@@ -3,15 +3,13 @@
 Each panel is a matrix product by BLAS, and one pass over it while it is in the cache.
 """
 
-from __future__ import annotations
-
 import numbers
 from dataclasses import dataclass
 
 import numpy as np
 
 import svmselect.kernels._panels as _panels
-from svmselect.kernels.kernel import Kernel, positive, real, target
+from svmselect.kernels.kernel import Kernel, UnitKernel, positive, real, target
 from svmselect.kernels.panels import Rows, product_panels, weighted_panels
 
 __all__ = ["RBF", "AnisotropicRBF", "Linear", "OfProducts", "Polynomial", "Sigmoid"]
@@ -139,7 +137,7 @@ class Sigmoid(OfProducts):
 
 
 @dataclass(frozen=True)
-class RBF(OfProducts):
+class RBF(UnitKernel, OfProducts):
     """The radial basis function kernel, ``k(x, z) = exp(-gamma |x - z|^2)``.
 
     Squared distances are computed as ``|x|^2 + |z|^2 - 2 x.z`` in the dtype of the rows, with norms that are
@@ -171,7 +169,6 @@ class RBF(OfProducts):
 
     name = "rbf"
     stationary = True
-    radius = 1.0
 
     def __post_init__(self):
         positive(self.gamma, "gamma")
@@ -183,13 +180,9 @@ class RBF(OfProducts):
         clip = _clip_of(products.dtype, d)
         _panels.rbf_add(products, weights, sums, norms, other_norms, self.gamma, clip)
 
-    def diagonal(self, A: Rows) -> np.ndarray:
-        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
-        return np.ones(A.n)
-
 
 @dataclass(frozen=True)
-class AnisotropicRBF(Kernel):
+class AnisotropicRBF(UnitKernel):
     """The RBF kernel with a width for each feature, ``k(x, z) = exp(-sum_j gamma_j (x_j - z_j)^2)``.
 
     Parameters
@@ -202,7 +195,6 @@ class AnisotropicRBF(Kernel):
 
     name = "anisotropic rbf"
     stationary = True
-    radius = 1.0
 
     def __post_init__(self):
         gammas = tuple(real(gamma, f"gamma {j} of gammas") for j, gamma in enumerate(self.gammas))
@@ -221,10 +213,6 @@ class AnisotropicRBF(Kernel):
         """Compute a block of kernel values of rows that are scaled each time; see `Kernel.block`."""
         factors = np.sqrt(np.array(self.gammas))
         return RBF(1.0).block(A.scaled(factors), B.scaled(factors), out, slots)
-
-    def diagonal(self, A: Rows) -> np.ndarray:
-        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
-        return np.ones(A.n)
 
 
 def _integer_power(values, exponent):

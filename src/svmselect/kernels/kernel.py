@@ -1,7 +1,5 @@
 """The interface of kernels."""
 
-from __future__ import annotations
-
 import numbers
 
 import numpy as np
@@ -9,7 +7,7 @@ import numpy as np
 import svmselect.kernels._panels as _panels
 from svmselect.kernels.panels import BLOCK_ROWS, Rows, slices
 
-__all__ = ["Kernel", "positive", "real", "target"]
+__all__ = ["Kernel", "UnitKernel", "positive", "real", "target"]
 
 
 class Kernel:
@@ -76,38 +74,17 @@ class Kernel:
     def block(
         self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
     ) -> np.ndarray:
-        """Compute kernel values between rows.
+        """Compute kernel values between Rows of one dtype, both dense or both sparse: ``k(A_r, B_c)``.
 
-        Parameters
-        ----------
-        A, B : Rows
-            Rows of one dtype, both dense or both sparse.
-        out : ndarray, optional
-            Where to put the values. The values of a row have to lie together, rows may lie apart.
-        slots : ndarray of intp, shape (A.n,), optional
-            The row of `out` for each row of A; by default the same number.
-
-        Returns
-        -------
-        ndarray
-            `out`, or a new array of shape (A.n, B.n), with ``out[slots[r], c] = k(A_r, B_c)``.
+        They go to ``out[slots[r], c]``, where by default `out` is a new array of shape (A.n, B.n), and
+        slots[r] is r. The values of a row of `out` have to lie together, rows may lie apart. It is returned.
         """
         raise NotImplementedError
 
     def weighted(self, A: Rows, weights: np.ndarray, B: Rows) -> np.ndarray:
-        """Compute weighted sums of kernel values, panel by panel.
+        """Compute ``sum over r of weights[r] k(A_r, B_c)``, panel by panel: shape (B.n,).
 
-        Parameters
-        ----------
-        A, B : Rows
-            Rows of one dtype, both dense or both sparse.
-        weights : ndarray, shape (A.n,)
-            float64.
-
-        Returns
-        -------
-        ndarray, shape (B.n,)
-            ``sum over r of weights[r] k(A_r, B_c)``: kernel values of the rows' dtype, sums in float64.
+        Weights and sums are in float64, kernel values of the rows' dtype; for A and B see `block`.
         """
         sums = np.zeros(B.n)
         for a in slices(A.n, BLOCK_ROWS):
@@ -134,6 +111,16 @@ class Kernel:
         return Sum((self,), (float(other),)) if isinstance(other, numbers.Real) else NotImplemented
 
     __rmul__ = __mul__
+
+
+class UnitKernel(Kernel):
+    """A kernel with ``k(x, x) = 1`` and values that are not negative."""
+
+    radius = 1.0
+
+    def diagonal(self, A: Rows) -> np.ndarray:
+        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
+        return np.ones(A.n)
 
 
 def target(A, B, out, slots):

@@ -1,25 +1,18 @@
 """Kernels whose values need a pass over the features of each pair of rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 
 import svmselect.kernels._panels as _panels
-from svmselect.kernels.kernel import Kernel, positive, target
+from svmselect.kernels.kernel import UnitKernel, positive, target
 from svmselect.kernels.panels import Rows, dense_panels
 
 __all__ = ["ChiSquared", "Laplacian"]
 
 
-class _OfPairs(Kernel):
-    """A kernel ``k(x, z) = exp(-gamma D(x, z))`` of a distance D that is a sum over features.
-
-    ``_distance`` is its pass in `_panels`.
-    """
-
-    radius = 1.0
+class _OfPairs(UnitKernel):
+    """A kernel ``exp(-gamma D(x, z))`` of a distance that is a sum over features, by ``_distance``."""
 
     def __post_init__(self):
         positive(self.gamma, "gamma")
@@ -33,10 +26,6 @@ class _OfPairs(Kernel):
             _panels.transpose(right, turned)
             type(self)._distance(left, turned, out[:, b], slots[a], self.gamma)
         return out
-
-    def diagonal(self, A):
-        """Return ``k(x, x) = 1`` of each row: float64 of shape (n,)."""
-        return np.ones(A.n)
 
 
 @dataclass(frozen=True)

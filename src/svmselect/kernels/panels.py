@@ -1,7 +1,5 @@
 """Rows of a data set in one type, and the panels from which blocks of kernel values are computed."""
 
-from __future__ import annotations
-
 import platform
 
 import numpy as np
@@ -35,17 +33,8 @@ ON_ARM = platform.machine() in ("aarch64", "arm64")
 def _packed(*matrices):
     """Return CSR matrices without the columns that are empty in all, and the numbers of the other columns.
 
-    Parameters
-    ----------
-    *matrices : csr_array
-        In canonical format, with the same number of columns.
-
-    Returns
-    -------
-    list of csr_array
-        The matrices, which share values with the arguments.
-    columns : ndarray of intp, increasing
-        At least one.
+    The matrices are in canonical format, with the same number of columns; the results share their values. At
+    least one column is left.
     """
     d = matrices[0].shape[1]
     indices = np.concatenate([X.indices for X in matrices])
@@ -68,37 +57,10 @@ class Rows:
     """Rows of a data set of one dtype, with their squared norms: the arguments of kernels.
 
     Sparse rows are stored without the columns that are empty, so work and memory follow from the number of
-    values, however many columns there are.
-
-    Parameters
-    ----------
-    X : ndarray (C order) or csr_array in canonical format, shape (n, d)
-        float32 or float64. Products make at most `PANEL_ROWS` sparse rows, and `PANEL_BYTES`, dense
-        together.
-    columns : ndarray of intp, optional
-        For CSR rows that have lost their empty columns, the numbers of the columns that they have.
-    d : int, optional
-        For the same rows, the number of features.
-
-    Attributes
-    ----------
-    X : ndarray or csr_array, shape (n, d)
-        The rows with all columns.
-    n, d : int
-    sparse : bool
-    dtype : numpy dtype
-    packed : ndarray or csr_array, shape (n, width)
-        The rows for products; CSR rows without their empty columns.
-    width : int
-    columns : ndarray of intp, or None
-        The numbers of the columns of `packed`; None for dense rows.
-    norms : ndarray, shape (n,), dtype of X
-        ``|x|^2``, summed in long double and rounded once.
-
-    Raises
-    ------
-    ValueError
-        If a squared norm is so large that a squared distance may overflow.
+    values. Products make at most `PANEL_ROWS` of them, and `PANEL_BYTES`, dense together. For CSR rows that
+    have lost their empty columns, `columns` are the numbers of the columns that they have, and `d` is the
+    number of features. `X` are the rows with all columns, `packed` those for products, shape (n, width).
+    Raise a ValueError if a squared norm is so large that a squared distance may overflow.
     """
 
     def __init__(self, X, name="X", columns=None, d=None):
@@ -261,14 +223,10 @@ def _overlaps(A, B):
 
 
 def product_panels(A, B):
-    """Yield inner products of the rows of A and B, panel by panel.
+    """Yield inner products of the rows of A and B, panel by panel: slices a and b of both, and the products.
 
-    Yields
-    ------
-    a, b : slice
-        Rows of A and of B.
-    products : ndarray, shape (len(a), len(b))
-        The values of a row lie together. It is reused for the next panel.
+    The values of a row of the products, shape (len(a), len(b)), lie together. The array is reused for the
+    next panel.
     """
     if rarely_meet(A, B):
         yield from _overlaps(A, B)
@@ -298,14 +256,7 @@ def product_panels(A, B):
 
 
 def dense_panels(A, B):
-    """Yield the rows of A and B as dense arrays, panel by panel.
-
-    Yields
-    ------
-    a, b : slice
-        Rows of A and of B.
-    left, right : ndarray, shape (len(a), width) and (len(b), width), C order
-    """
+    """Yield the rows of A and B as dense arrays, panel by panel: slices a and b of both, and the rows."""
     _check_columns(A, B)
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
     in_cache = max(PRODUCT_BYTES // (max(rows, B.width) * B.dtype.itemsize), 64)

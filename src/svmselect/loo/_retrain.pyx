@@ -252,24 +252,10 @@ def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] b
     in-bound SVs, nor where the Gram matrix is not stored in float64: the proof needs a kernel matrix that is
     positive semi-definite.
 
-    Parameters
-    ----------
-    full : Dual
-        The solved problem with all points.
-    points : ndarray of intp, shape (n,)
-    bounds_left : ndarray, shape (n,)
-        The bound of alpha_r when one point goes; see `unlearn_points`.
-    tol : float
-        The KKT gap at which a point counts as solved, about that of `full`.
-    inbound : int
-        In-bound SVs of `full`.
-
-    Returns
-    -------
-    decision : ndarray, shape (n,)
-    outcome : ndarray of intp, shape (n,)
-        2 certified, 1 solved to the tolerance, 0 neither.
-    n_iter : int
+    `full` is the solved problem with all points, which has `inbound` in-bound SVs; for `bounds_left` see
+    `unlearn_points`. A point counts as solved at a KKT gap of `tol`, about that of `full`. The outcome is 2
+    for a certified point, 1 for one that is solved to the tolerance, 0 for neither. The third result is the
+    number of steps.
     """
     cdef Py_ssize_t n = points.shape[0], k, r, decided = 0
     cdef long long n_iter = 0, rounds
@@ -313,27 +299,12 @@ def retrain_briefly(Dual full, const Py_ssize_t[::1] points, const double[::1] b
 
 def retrain(Dual full, Py_ssize_t[::1] points, str working_set, double tol, long long max_iter, bint proposed,
             Py_ssize_t efficiency_test, progress):
-    """Compute decision values of left-out points by retraining.
+    """Compute decision values of left-out points by retraining; see `retrain_briefly` for the results.
 
     Where `full` is solved as published, so are they. Else the active-set method takes over where SMO creeps.
-
-    Parameters
-    ----------
-    full, points, tol
-        See `retrain_briefly`.
-    max_iter : int
-        The largest number of steps per point.
-    proposed : bool
-        Algorithm 3 instead of Algorithm 2.
-    efficiency_test : int
-        After this many points, go on with Algorithm 2 if Algorithm 3 certified less than half of them.
-    progress : callable or None
-        Called with 1 after each point.
-
-    Returns
-    -------
-    decision, outcome, n_iter
-        See `retrain_briefly`; outcome 0 is out of steps.
+    Each point takes at most `max_iter` steps, and has the outcome 0 if they run out. Algorithm 3 takes the
+    place of Algorithm 2 if `proposed`, unless after `efficiency_test` points it has certified less than half
+    of them. `progress` is called with 1 after each point.
     """
     cdef Py_ssize_t n = points.shape[0], k, r, certified = 0
     cdef int rule = RULES[working_set]

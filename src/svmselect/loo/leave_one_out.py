@@ -10,6 +10,7 @@ import numbers
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from svmselect.checks import check_bounds, check_labels, check_options, check_st
 from svmselect.errors import misclassified
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain, retrain_briefly, solve_in_turn
+from svmselect.loo.regression import counter, identical_rows
 from svmselect.loo.result import LeaveOneOut
 from svmselect.loo.sufficiency import sufficiency_checks
 from svmselect.solver._smo import Dual
@@ -89,8 +91,7 @@ def leave_one_out(
         Feasible alphas to start the full solution from; zeros by default. A solution for C1 becomes feasible
         for C2 after scaling by C2 / C1 and clipping to C2 against round-off.
     max_iter : int, optional
-        The largest number of SMO steps per solve; by default a hundred thousand per row, and at least a
-        million.
+        The largest number of SMO steps per solve; see `solve_csvc`.
     progress : callable, optional
         Called as ``progress(done, total)`` as points are solved: after each, but with "unlearn" once for all
         those that need no path, and once for a hundred or so paths.
@@ -126,26 +127,16 @@ def leave_one_out(
 
     Notes
     -----
-    *When a path may stop.* Let t > 0 be what is left of alpha_r, h the present value of ``y_r f(x_r)``, and c
-    its curvature along the path. It only falls: a point whose h is negative on the way is an error. If the
-    in-bound points have room to follow for a length L > t, then ``h(0) >= h - c L^2 / (2 (L - t))``; where
-    that is positive for L = 2 t the point is correct. Before a path begins, theta_r may be taken over along
-    any other direction, whose slope sigma takes another ``sigma L / (L - t)``. Where the bound is positive
-    even then, no path is walked. The proof is in ``docs/how_it_works.md``.
+    ``docs/how_it_works.md`` proves when a path may stop, and describes the checks of its end, where the KKT
+    gap may be 1e-8, or ten times that of the full solution. A point that fails them is trained anew to the
+    gap of the full solution, by SMO and the active-set method. A point that does not come to `tol` in float64
+    even so is named in `not_converged`.
 
-    *Checks of the ends.* At the end of a path its gradient is compared with that of its alphas by the Gram
-    matrix, in random combinations of all points, and computed again where it is off by more than 1e-9. The
-    KKT gap may be 1e-8, or ten times that of the full solution. The decision value, or the bound above with
-    the curvature of the matrix, has to have the sign that the path gave. A point that fails is trained anew
-    to the gap of the full solution, by SMO and the active-set method. A point that does not come to `tol` in
-    float64 even so is named in `not_converged`.
-
-    *Decision values.* With ``decision_values=True`` a path goes to its end, and its value is exact up to
-    round-off; the KKT gap, computed from the variables, may be 1e-8. Points that fail this are trained anew
-    to a gap of 1e-9, as all points are with "retrain" and "certified"; those that do not come to 1e-8 after
-    unlearning, or to 1e-9, are named in `not_converged`. Points with ``alpha_r = 0`` have the value of the
-    full solution, which is optimal without them. Where no in-bound SV fixes a threshold it is the middle of
-    its interval, everywhere and without the point, and errors are the signs of these values.
+    *Decision values.* With ``decision_values=True`` the KKT gap at the end of a path may be 1e-8. Points that
+    fail this are trained anew to a gap of 1e-9, as all points are with "retrain" and "certified"; those that
+    do not come to 1e-8 after unlearning, or to 1e-9, are named in `not_converged`. Where no in-bound SV fixes
+    a threshold it is the middle of its interval, everywhere and without the point, and errors are the signs
+    of these values.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
@@ -153,8 +144,7 @@ def leave_one_out(
     their bounds.
 
     *Kernel values.* The whole matrix is computed if it fits its budget, for identical points once. From 4,000
-    rows on, "unlearn" first trains by blocks of rows that are not stored, to a gap of 1e-3. If at most half
-    of the rows are SVs it goes on with their columns and those that paths meet.
+    rows on a loose fit tells "unlearn" first whether fewer columns are enough (``docs/library.md``).
 
     *Calls.* `_solve_all` calls ``_active_set.solve``, and `_resolve_by_paths` calls ``unlearn_points`` and
     ``PointStart.decide``; the compiled core is ``PointPaths.walk`` of ``unlearning/_paths.pyx``.
@@ -173,24 +163,24 @@ def leave_one_out(
     array([False, False, False,  True,  True, False, False, False])
     """
     # 1) arguments
-    problem = _check(
+    problem = _Problem(
         gram,
         y,
         C,
+        start,
         method,
         tol,
         working_set,
         efficiency_test,
-        start,
         max_iter,
         decision_values,
         give_up,
-        sample,
         as_published,
-    )
+    ).checked(sample)
     # 2) the solution of all points, with the kernel matrix before it unless few columns may be enough
     columns, values = gram.thread_counts
-    first, group = _identical_points(gram, problem.y) if problem.exact else _separate_points(gram.m)
+    every = np.arange(gram.m)
+    first, group = identical_rows(gram, problem.y, every) if problem.exact else (every, every)
     part = gram if first.size == gram.m else gram.restricted(first, keep=True)
     columns_may_do = problem.exact and _columns_may_do(part)
     if not columns_may_do:
@@ -199,7 +189,7 @@ def leave_one_out(
     full = _solve_all(problem, part, first, group, columns_may_do)
     # 3) left-out points, by the sufficiency checks, by paths, and by training without them
     points = _resolve_by_checks(problem, full, sample, rng)
-    points.report = None if progress is None else _counter(progress, points.undecided.size)
+    points.report = counter(progress, points.undecided.size)
     hopeless = points.hopeless(problem)
     if problem.exact and full.converged and not hopeless:
         hopeless = _resolve_by_paths(problem, full, points)
@@ -224,20 +214,50 @@ def leave_one_out(
 
 @dataclass(frozen=True)
 class _Problem:
-    """The checked arguments of `leave_one_out`."""
+    """The arguments of `leave_one_out`."""
 
     gram: Gram
-    y: np.ndarray
-    C: np.ndarray
-    theta: np.ndarray | None  # where the full solution starts, in signed variables
+    y: Any
+    C: Any
+    theta: Any  # alphas from which the full solution starts, checked in signed variables
     method: str
     tol: float
     working_set: str
     efficiency_test: int
-    max_iter: int
+    max_iter: int | None
     decision_values: bool
     give_up: Callable | None
     as_published: bool
+
+    def checked(self, sample):
+        """Return the checked problem; raise a ValueError that names a bad argument and its value."""
+        gram, method = self.gram, self.method
+        # arguments of every solver
+        y = check_labels(gram, self.y)
+        gram.check_definite()
+        C = check_bounds(gram, y, self.C)
+        if (C == 0).any():
+            raise ValueError(
+                "C must be positive at every point for leave-one-out, got 0 at point "
+                f"{np.flatnonzero(C == 0)[0]}"
+            )
+        max_iter = check_options(self.tol, self.working_set, self.max_iter, gram.m)
+        # those of leave-one-out
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
+        if not (isinstance(self.efficiency_test, numbers.Integral) and self.efficiency_test >= 0):
+            raise ValueError(f"efficiency_test must be an integer >= 0, got {self.efficiency_test!r}")
+        theta = None if self.theta is None else check_start(self.theta, y, C)
+        if self.give_up is not None and method != "unlearn":
+            raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
+        if method == "unlearn" and self.as_published:
+            raise ValueError(f"as_published=True is for methods 'retrain' and 'certified', got {method!r}")
+        if sample is not None:
+            if not (isinstance(sample, numbers.Integral) and sample >= 1):
+                raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
+            if self.decision_values:
+                raise ValueError("decision_values=True is for all points, not for a sample of them")
+        return replace(self, y=y, C=C, theta=theta, max_iter=max_iter)
 
     @property
     def exact(self):
@@ -257,27 +277,14 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _FullFit:
-    """The solution of all points, in which each group of identical ones may be one point.
+    """The solution of all points, in which each group of identical ones may be one point."""
 
-    Attributes
-    ----------
-    dual : Dual
-        Solved; of the groups.
-    y, bound : ndarray, shape (n_groups,)
-        Labels and upper bounds of the groups.
-    group : ndarray of intp, shape (m,)
-        The group of each point.
-    converged : bool
-    solution : Solution
-        Of all points.
-    """
-
-    dual: Dual
-    y: np.ndarray
-    bound: np.ndarray
-    group: np.ndarray
+    dual: Dual  # solved; of the groups
+    y: np.ndarray  # labels of the groups
+    bound: np.ndarray  # upper bounds of the groups
+    group: np.ndarray  # the group of each point
     converged: bool
-    solution: Solution
+    solution: Solution  # of all points
 
     @property
     def grouped(self):
@@ -295,7 +302,7 @@ class _Points:
     surely_right: np.ndarray  # bool, shape (m,): proved by a check, whatever the decision value's sign
     n_iter: int
     not_converged: np.ndarray
-    report: Callable | None = None
+    report: Callable | None = None  # is told of n more points as done
 
     @property
     def undecided(self):
@@ -310,73 +317,9 @@ class _Points:
         """Return whether the caller gives up, given the errors known so far."""
         return problem.give_up is not None and bool(problem.give_up(self.errors(problem.y)))
 
-    def tell(self, n):
-        """Report n more points as done."""
-        if self.report is not None and n:
-            self.report(int(n))
-
-
-def _check(
-    gram,
-    y,
-    C,
-    method,
-    tol,
-    working_set,
-    efficiency_test,
-    start,
-    max_iter,
-    decision_values,
-    give_up,
-    sample,
-    as_published,
-):
-    """Return the arguments as a `_Problem`; raise a ValueError that names the argument and its value."""
-    # arguments of every solver
-    y = check_labels(gram, y)
-    gram.check_definite()
-    C = check_bounds(gram, y, C)
-    if (C == 0).any():
-        raise ValueError(
-            f"C must be positive at every point for leave-one-out, got 0 at point {np.flatnonzero(C == 0)[0]}"
-        )
-    max_iter = check_options(tol, working_set, max_iter, gram.m)
-    # those of leave-one-out
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
-    if not (isinstance(efficiency_test, numbers.Integral) and efficiency_test >= 0):
-        raise ValueError(f"efficiency_test must be an integer >= 0, got {efficiency_test!r}")
-    theta = None if start is None else check_start(start, y, C)
-    if give_up is not None and method != "unlearn":
-        raise ValueError(f"give_up is for method 'unlearn', got {method!r}")
-    if method == "unlearn" and as_published:
-        raise ValueError(f"as_published=True is for methods 'retrain' and 'certified', got {method!r}")
-    if sample is not None:
-        if not (isinstance(sample, numbers.Integral) and sample >= 1):
-            raise ValueError(f"sample must be an integer >= 1, got {sample!r}")
-        if decision_values:
-            raise ValueError("decision_values=True is for all points, not for a sample of them")
-    return _Problem(
-        gram,
-        y,
-        C,
-        theta,
-        method,
-        tol,
-        working_set,
-        efficiency_test,
-        max_iter,
-        decision_values,
-        give_up,
-        as_published,
-    )
-
 
 def _columns_may_do(gram):
-    """Return whether it is worth a loose fit to know if a few columns of the matrix are enough.
-
-    A matrix of which columns are stored has other uses, for which it is computed.
-    """
+    """Return whether a loose fit should tell if a few columns, of which none is stored, are enough."""
     return gram.m >= LARGE and gram.full and not gram.has_columns
 
 
@@ -467,7 +410,7 @@ def _resolve_by_paths(problem, full, points):
             points.n_iter += n_iter
             points.decision[part[decided]] = values[decided]
             points.resolved_by[part] = np.array(["", "retrained", "certified"])[outcome]
-            points.tell(np.count_nonzero(decided))
+            points.report(np.count_nonzero(decided))
             part, bounds_left = part[~decided], bounds_left[~decided]
         # the paths of the others
         if part.size:
@@ -492,15 +435,9 @@ def _resolve_by_training(problem, full, points):
         points.decision[undecided], outcome, n_iter = _train_without(problem, dual, undecided, aim, points)
     else:
         proposed = problem.method == "certified" and not problem.decision_values
+        limits = problem.working_set, problem.aim, problem.max_iter
         points.decision[undecided], outcome, n_iter = retrain(
-            dual,
-            undecided,
-            problem.working_set,
-            problem.aim,
-            problem.max_iter,
-            proposed,
-            problem.efficiency_test,
-            points.report,
+            dual, undecided, *limits, proposed, problem.efficiency_test, points.report
         )
     points.resolved_by[undecided] = np.where(outcome == 2, "certified", "retrained")
     points.n_iter += n_iter
@@ -510,12 +447,7 @@ def _resolve_by_training(problem, full, points):
 def _train_without(problem, full, undecided, aim, points):
     """Train without each left-out point, from the full solution, to a KKT gap of `aim` if it can be reached.
 
-    Returns
-    -------
-    decision : ndarray, shape (n,)
-    outcome : ndarray of intp, shape (n,)
-        1 if the gap is known to be small enough, else 0.
-    n_iter : int
+    Returns decision values, whether each gap is known to be small enough (1 or 0), and the number of steps.
     """
     y, limit = problem.y, problem.max_iter
     decision, outcome = np.empty(undecided.size), np.zeros(undecided.size, dtype=np.intp)
@@ -538,30 +470,12 @@ def _train_without(problem, full, undecided, aim, points):
         _, f, b, _, _, after = dual.state()
         decision[k], outcome[k] = f[r] + y[r] + b, dual.reached(problem.largest_gap)
         n_iter += after - before
-        points.tell(1)
+        points.report(1)
     return decision, outcome, n_iter
 
 
-def _separate_points(m):
-    """Return the first point of each group, and the group of each point, where each point is a group."""
-    return np.arange(m), np.arange(m)
-
-
-def _identical_points(gram, y):
-    """Return the first of each group of points of equal rows and labels, and the group of each point."""
-    rows = gram.row_groups
-    if rows[-1] == gram.m - 1:
-        return _separate_points(gram.m)
-    _, first, group = np.unique(2 * rows + (y > 0), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return first[order], np.argsort(order)[group]
-
-
 def _split_among_points(solution, group, C):
-    """Return the solution of all points from the one in which each group of identical points is one point.
-
-    The alphas of a group are in proportion to their bounds.
-    """
+    """Return the solution of all points; alphas of identical ones are in proportion to their bounds."""
     alpha, bound = solution.alpha[group], solution.C[group]
     return replace(
         solution,
@@ -585,15 +499,3 @@ def _portions(points, decision, y, give_up):
     while 2 * ends[-1] < points.size:
         ends.append(2 * ends[-1])
     return np.split(order, ends)
-
-
-def _counter(progress, total):
-    """Return a callable that is told of n more points done, and calls ``progress(done, total)``."""
-    done = 0
-
-    def report(n):
-        nonlocal done
-        done += n
-        progress(done, total)
-
-    return report

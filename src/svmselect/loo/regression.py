@@ -51,12 +51,8 @@ class LeaveOneOutRegression:
     kkt_gap : ndarray, shape (m,)
         The largest ``M+ - M-`` that the model without the row may have, round-off included, in units of the
         targets.
-    n_iter : int
-        Steps of the solver, the full solution's included.
-    columns_requested, kernel_values : int
-        Gram columns requested, and kernel values computed.
-    cpu_s : float
-        CPU time in seconds, without the Gram matrix where it fits its budget.
+    n_iter, columns_requested, kernel_values, cpu_s
+        See `LeaveOneOut`.
     not_converged : ndarray of intp
         The rows whose models are not known to a KKT gap of 1e-8 of the targets' size: steps ran out, or
         float64 cannot tell more.
@@ -95,13 +91,7 @@ class LeaveOneOutRegression:
 class ScaledRegression:
     """A regression in units in which the targets lie between -1 and 1, so that tolerances suit it.
 
-    Attributes
-    ----------
-    z, C : ndarray, shape (m,)
-        Targets, from the middle of their range, and upper bounds.
-    epsilon : float
-    middle, unit : float
-        The former targets are ``middle + unit z``. The unit is a power of 2, so that scaling rounds nothing.
+    The former targets are ``middle + unit z``. The unit is a power of 2, so that scaling rounds nothing.
     """
 
     z: np.ndarray
@@ -214,8 +204,7 @@ def leave_one_out_svr(
     start = None if start is None else check_theta(start, C)
     scaled = ScaledRegression.scaling(z, C, epsilon)
     first, group = identical_rows(gram, z, trained) if models is None else (trained, np.arange(trained.size))
-    full = _FullRegression(gram, scaled, first, group, trained)
-    full.solve(start, max_iter)
+    full = _FullRegression(gram, scaled, first, group, trained, start, max_iter)
     solution = full.solution(counts)
     # 3) rows whose model stays
     predictions = solution.prediction.copy()
@@ -267,35 +256,17 @@ def leave_one_out_svr(
 class _FullRegression:
     """The scaled regression of all rows, in which each group of identical rows is one row.
 
-    Parameters
-    ----------
-    gram : Gram
-    scaled : ScaledRegression
-    first : ndarray of intp, shape (n_groups,)
-        A row of each group.
-    group : ndarray of intp, shape (n_trained,)
-        The group of each row that is trained on.
-    trained : ndarray of intp, shape (n_trained,)
-
-    Attributes
-    ----------
-    dual : Dual
-        Of the groups.
-    bound, theta : ndarray, shape (n_groups,)
+    `first` has a row of each group, `group` the group of each row that is `trained` on. `dual`, `bound` and
+    `theta` are those of the groups. It is solved from `start`, in the units of the targets, or from 0.
     """
 
-    def __init__(self, gram, scaled, first, group, trained):
+    def __init__(self, gram, scaled, first, group, trained, start, max_iter):
         self.gram, self.scaled, self.first, self.group, self.trained = gram, scaled, first, group, trained
         self.bound = np.bincount(group, scaled.C[trained])
         part = gram if first.size == gram.m else gram.restricted(first, keep=True).compute()
         self.dual = Dual(part, scaled.z[first])
-
-    def solve(self, start, max_iter):
-        """Solve for all rows, from variables in the units of the targets, shape (m,), or from 0."""
-        theta = None
-        if start is not None:
-            theta = np.bincount(self.group, start[self.trained]) / self.scaled.unit
-        self.dual.regress(self.bound, self.scaled.epsilon, theta)
+        theta = None if start is None else np.bincount(group, start[trained]) / scaled.unit
+        self.dual.regress(self.bound, scaled.epsilon, theta)
         _active_set.solve(self.dual, "wss2", EXACT, max_iter)
         self.theta = self.dual.state()[0]
 
@@ -320,10 +291,8 @@ class _FullRegression:
 
         A group of identical rows that comes to its bound without a row no longer fixes b.
         """
-        theta, bound_left = (
-            np.abs(self.theta)[self.group],
-            self.bound[self.group] - self.scaled.C[self.trained],
-        )
+        theta = np.abs(self.theta)[self.group]
+        bound_left = self.bound[self.group] - self.scaled.C[self.trained]
         return (theta > 0) & (theta >= (1 - SNAP) * bound_left)
 
     def shifts_of_middle(self):
@@ -349,11 +318,7 @@ class _FullRegression:
     def train_without(self, rows, max_iter, report, models):
         """Train without each of some rows, from the full solution; fill in their `models` if there are any.
 
-        Returns
-        -------
-        prediction, gap : ndarray, shape (n,)
-        converged : ndarray of bool, shape (n,)
-        n_iter : int
+        Returns predictions, KKT gaps, whether each fit has converged, and the number of steps.
         """
         prediction, gap = np.empty((2, rows.size))
         converged, n_iter = np.zeros(rows.size, dtype=bool), 0
@@ -385,8 +350,10 @@ class _FullRegression:
 
 def identical_rows(gram, z, trained):
     """Return the first of each group of identical rows and targets, and the group of each trained row."""
-    numbers = gram.row_groups[trained]
-    keys = np.stack([numbers.astype(np.float64), z[trained]], axis=1)
+    numbers = gram.row_groups
+    if numbers[-1] == gram.m - 1:  # all rows differ
+        return trained, np.arange(trained.size)
+    keys = np.stack([numbers[trained].astype(np.float64), z[trained]], axis=1)
     _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
     return trained[first[order]], np.argsort(order)[group.reshape(-1)]

@@ -13,10 +13,10 @@ import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_options, frozen
 from svmselect.gram import Gram
 from svmselect.loo.regression import EXACT, counter, identical_rows
-from svmselect.one_class import check_nu, rows_filled
+from svmselect.one_class import check_nu
 from svmselect.solver._smo import Dual
 from svmselect.solver._state import midpoint
-from svmselect.solver.feasible import SNAP, balanced
+from svmselect.solver.feasible import SNAP, balanced, filled
 from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 from svmselect.unlearning._paths import Outcome
@@ -44,10 +44,8 @@ class LeaveOneOutOneClass:
         "retrained": by training without it.
     kkt_gap : ndarray, shape (m,)
         The largest KKT gap that each row's model may have, round-off included.
-    n_iter, columns_requested, kernel_values
+    n_iter, columns_requested, kernel_values, cpu_s
         See `LeaveOneOut`.
-    cpu_s : float
-        CPU seconds, without the Gram matrix where it fits its budget.
     not_converged : ndarray of intp
         Rows whose models are not known to a KKT gap of 1e-8 of the decision values' size.
     solution : Solution
@@ -193,17 +191,9 @@ class _PathsOfOneClass(PointStart):
 class _FullOneClass:
     """The one-class model of all rows, in which each group of identical rows is one row.
 
-    Variables are in units in which decision values are about 1 in size, so that tolerances suit them.
-
-    Attributes
-    ----------
-    dual : Dual
-        Of the groups.
-    group : ndarray of intp, shape (n_trained,)
-        The group of each row that is trained on.
-    bound, theta : ndarray, shape (n_groups,)
-    unit : float
-        A power of 2, so that scaling rounds nothing.
+    Variables are in units in which decision values are about 1 in size, so that tolerances suit them. The
+    `unit` is a power of 2, so that scaling rounds nothing. `dual`, `bound` and `theta` are those of the
+    groups, and `group` is the group of each row that is trained on.
     """
 
     def __init__(self, gram, nu, weight, trained, max_iter):
@@ -215,7 +205,7 @@ class _FullOneClass:
         # 1) a rough solution, for the unit of its decision values
         largest = float(part.diagonal.max())
         total = nu * self.bound.sum()
-        self.dual.confine(self.zero, self.bound, rows_filled(self.bound, total))
+        self.dual.confine(self.zero, self.bound, filled(self.bound, total))
         _active_set.solve(self.dual, "wss2", 1e-3 * max(largest * self.bound.max(), 1e-300), max_iter)
         theta, f = self.dual.state()[:2]
         size = max(float(np.abs(f).max()), LEAST_UNIT * total * largest)
@@ -322,7 +312,7 @@ class _FullOneClass:
         bound = self.bound.copy()
         bound[r] = self.bounds_left(np.array([r]), weight)[0]
         dual = Dual(self.dual.gram, self.zero)
-        for start in (self.start_of(bound, self.total), rows_filled(bound, self.total)):
+        for start in (self.start_of(bound, self.total), filled(bound, self.total)):
             dual.confine(self.zero, bound, start)
             _active_set.solve(dual, "wss2", EXACT, max_iter)
             if self.reached(dual):

@@ -1,7 +1,5 @@
 """The result of leave-one-out: errors and decision values of left-out points, and how each was resolved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,22 +11,14 @@ ROUNDING_OF_ROOM = 1e-9
 
 
 def sufficiency_checks(gram, y, solution):
-    """Return the check by which the full solution resolves each point (Franc et al. 2008, Table 1).
+    """Return the check that resolves each point, "check1" to "check3", or "" (Franc et al. 2008, Table 1).
 
     1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable
-    and ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded.
-
-    The checks hold for the threshold that retraining gives, an interval's midpoint included, because two of
-    them ask for more than the paper does. Without in-bound SV, check 1 leaves out the points at which the
-    threshold's interval ends: without one of them it may be longer. The paper calls a solution stable
-    that has some in-bound SV. Check 3 asks that the in-bound SVs other than r have more room in their boxes
-    than ``alpha_r``: if they have just as much, none may be left in-bound, and the threshold jumps to the
-    middle of an interval (proof in ``docs/how_it_works.md``).
-
-    Returns
-    -------
-    ndarray of str, shape (m,)
-        "check1", "check2", "check3", or "" for an unresolved point.
+    and ``2 alpha_r R^2 + xi_r < 1``: correct. The first that applies is recorded. So that checks hold for the
+    threshold that retraining gives, an interval's midpoint included, two of them ask for more than the paper
+    does (proof in ``docs/how_it_works.md``): without in-bound SV, check 1 leaves out the points at which the
+    threshold's interval ends, and check 3 asks that the in-bound SVs other than r have more room in their
+    boxes than ``alpha_r``.
     """
     alpha, C = solution.alpha, solution.C
     inbound = (alpha > 0) & (alpha < C)

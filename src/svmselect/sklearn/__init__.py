@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from svmselect.sklearn.display import SearchDisplay
     from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
     from svmselect.sklearn.loo_search import LOOSearchCV
+    from svmselect.sklearn.machine import OneClassSVM
     from svmselect.sklearn.model_file import load_model, save_model
-    from svmselect.sklearn.outliers import OneClassSVM
     from svmselect.sklearn.seeded_cv import SeededCV
     from svmselect.sklearn.svc import SVC, NuSVC
     from svmselect.sklearn.svr import SVR, NuSVR
@@ -37,29 +37,25 @@ __all__ = [
     "save_model",
 ]
 
-# The module of each name. It is imported on first use: scikit-learn takes a second to import.
+# The names of each module. It is imported on their first use: scikit-learn takes a second to import.
 MODULES = {
-    "SVC": "svc",
-    "BaggedSVC": "editing",
-    "CrossTrainingSVC": "editing",
-    "EditedSVC": "editing",
-    "LOOSearchCV": "loo_search",
-    "NuSVC": "svc",
-    "NuSVR": "svr",
-    "OneClassSVM": "outliers",
-    "SVR": "svr",
-    "SearchDisplay": "display",
-    "SeededCV": "seeded_cv",
-    "load_model": "model_file",
-    "save_model": "model_file",
+    "svc": ("SVC", "NuSVC"),
+    "svr": ("SVR", "NuSVR"),
+    "machine": ("OneClassSVM",),
+    "loo_search": ("LOOSearchCV",),
+    "seeded_cv": ("SeededCV",),
+    "display": ("SearchDisplay",),
+    "editing": ("BaggedSVC", "CrossTrainingSVC", "EditedSVC"),
+    "model_file": ("load_model", "save_model"),
 }
 
 
 def __getattr__(name):
-    if name not in MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{MODULES[name]}"), name)
-    return value
+    for module, names in MODULES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():

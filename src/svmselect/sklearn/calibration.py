@@ -37,26 +37,13 @@ def check_calibration(estimator):
 
 
 class Calibration:
-    """A map from decision values to the probabilities of k classes.
+    """A map from decision values of k classes to probabilities, fitted to those of left-out rows.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,) or (n, k)
-        Decision values of left-out rows, for two classes or for each class; see `SVC.decision_function`, with
-        "ovr".
-    codes : ndarray of intp, shape (n,)
-        The number of each row's class.
-    k : int
-    weight : ndarray, shape (n,)
-        The weight of each row.
-    method : {"sigmoid", "isotonic"}
-
-    Notes
-    -----
-    "sigmoid": ``1 / (1 + exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are
-    ``(n_+ + 1) / (n_+ + 2)`` and ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of
-    greatest likelihood. "isotonic": the monotone function of least squares. With more than two classes one
-    for each class, and the probabilities of a row are divided by their sum.
+    Values are of shape (n,) for two classes or (n, k), as of `SVC.decision_function`. "sigmoid": ``1 / (1 +
+    exp(A f + B))`` of greatest likelihood for Platt's targets (1999), which are ``(n_+ + 1) / (n_+ + 2)`` and
+    ``1 / (n_- + 2)`` in the place of 1 and 0, if it rises, else the constant of greatest likelihood.
+    "isotonic": the monotone function of least squares. With more than two classes one for each class, and the
+    probabilities of a row are divided by their sum.
     """
 
     shape = "ovr"  # of the decision values, see `votes.decisions`
@@ -121,9 +108,9 @@ def sigmoid(values, positive, weight):
     """Fit the rising sigmoid of Platt's targets.
 
     It is a logistic regression in which a row of target t is one of each class, with the weights t and 1 - t.
-    Where its slope is negative the likelihood, which is concave, is largest among rising ones at 0. Such a
-    slope would praise the worst models: with a small C a row that is left out moves the threshold against
-    itself, so that its decision value tells the other class.
+    A negative slope would praise the worst models: with a small C a row that is left out moves the threshold
+    against itself, so that its decision value tells the other class. Among rising sigmoids the likelihood,
+    which is concave, is then largest at the slope 0.
     """
     n_positive, n_negative = weight[positive].sum(), weight[~positive].sum()
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
@@ -157,10 +144,7 @@ def isotonic(values, positive, weight):
 
 
 def blocks_of(codes):
-    """Return a block for each row, shape (m,), in which the classes have their shares.
-
-    There is one block of all rows where a class has a single one.
-    """
+    """Return a block for each row, in which classes have their shares; one block if a class has one row."""
     n = min(BLOCKS, int(np.bincount(codes).min()))
     blocks = np.zeros(codes.size, dtype=np.intp)
     if n > 1:
@@ -182,16 +166,9 @@ def left_out_probabilities(values, codes, k, weight, method, blocks):
 class PairwiseCoupling:
     """A map from the decision values of pairs to the probabilities of k classes.
 
-    Parameters
-    ----------
-    probA, probB : ndarray, shape (k (k - 1) / 2,)
-        ``1 / (1 + exp(A f + B))`` is the probability of a pair's first class where the decision value f is
-        positive for it.
-
-    Notes
-    -----
-    LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and Weng,
-    "Probability estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
+    ``1 / (1 + exp(A f + B))`` is the probability of a pair's first class where the decision value f is
+    positive for it. LIBSVM's arithmetic, with its stopping rule; the method is the second one of Wu, Lin and
+    Weng, "Probability estimates for multi-class classification by pairwise coupling", JMLR 5 (2004).
     """
 
     shape = "ovo"  # of the decision values, see `votes.decisions`

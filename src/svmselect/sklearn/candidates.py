@@ -31,16 +31,8 @@ def default_grid(kernel, X, formulation="C"):
 def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     """Return the models of a grid as dicts, in scikit-learn's order; raise a ValueError for a bad grid.
 
-    Parameters
-    ----------
-    param_grid : dict, list of dict or None
-    template : SVC or NuSVC
-        Has the parameters that the grid does not set.
-    data : EvaluationRows
-    n_candidates : int, optional
-        Models to draw from the grid, which may then hold distributions; by default all are taken.
-    rng : numpy.random.RandomState, optional
-        Draws the candidates.
+    The `template` has the parameters that the grid does not set. `n_candidates` models are drawn by `rng`
+    from the grid, which may then hold distributions; by default all are taken.
     """
     name, shared = template._formulation, _shared_parameter(template)
     grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
@@ -86,14 +78,10 @@ def value_of(candidate, template):
 
 
 def by_kernel(candidates, template, X):
-    """Return the candidates by kernel, and within a kernel by class weights.
+    """Return the candidates by kernel, and within a kernel by class weights: pairs of a Kernel and its parts.
 
-    Candidates of a kernel share a Gram matrix; those of the same weights share a path along C.
-
-    Returns
-    -------
-    list of (kernel, parts)
-        A Kernel, and a list of ``(class_weight, numbers)``: the numbers of the candidates with these weights.
+    A part is ``(class_weight, numbers)``, the numbers of the candidates with these weights. Candidates of a
+    kernel share a Gram matrix; those of the same weights share a path along C.
     """
     groups = {}
     for number, candidate in enumerate(candidates):

@@ -2,6 +2,8 @@
 
 import numbers
 import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +17,7 @@ from svmselect.csr import as_csr
 from svmselect.gram.rows import measured_from
 from svmselect.kernels import Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
-from svmselect.sklearn.estimates import Estimates, Training
+from svmselect.sklearn.estimates import ON_DEMAND, Estimates, Training, training_of
 from svmselect.sklearn.kernels import Precomputed, gram_of, is_precomputed, kernel_of, values_at
 from svmselect.sklearn.one_vs_one import (
     Problem,
@@ -23,6 +25,7 @@ from svmselect.sklearn.one_vs_one import (
     class_weights,
     decisions,
     encoded,
+    left_out_tol,
     libsvm_coef,
     right_values,
     winners,
@@ -31,9 +34,10 @@ from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
 
 __all__ = [
     "Classifier",
+    "KernelEstimator",
     "as_given",
     "canonical",
-    "plain",
+    "checked_data",
     "rows_to_predict",
     "step_limit",
     "training_set",
@@ -43,13 +47,12 @@ __all__ = [
 SHAPES = ("ovr", "ovo")
 
 
-def plain(X, y):
+def _plain(X, y):
     """Return whether scikit-learn's checks, which take as long as a small fit, would change nothing."""
     return (
         type(X) is np.ndarray
         and type(y) is np.ndarray
         and X.dtype == np.float64
-        and y.dtype.kind in "biufSU"
         and (X.ndim, y.ndim) == (2, 1)
         and X.shape[0] == y.size
         and X.size > 0
@@ -58,20 +61,24 @@ def plain(X, y):
     )
 
 
-def training_set(estimator, X, y, copy=True):
-    """Return X as a float64 ndarray or canonical CSR matrix, the classes, and the number of each row's class.
+def checked_data(estimator, X, y, kinds, copy=True, **options):
+    """Return X as a float64 ndarray or canonical CSR matrix, and y, which is used as it is if of these kinds.
 
     X is a copy by default: estimates are computed later, even if the caller changes the array.
     """
-    if plain(X, y):
+    if _plain(X, y) and y.dtype.kind in kinds:
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
-        X = np.array(X, order="C") if copy else np.ascontiguousarray(X)
-    else:
-        X, y = validate_data(
-            estimator, canonical(X), y, accept_sparse="csr", dtype=np.float64, order="C", copy=copy
-        )
-    return canonical(X), *encoded(y)
+        return np.array(X, order="C") if copy else np.ascontiguousarray(X), y
+    options |= {"accept_sparse": "csr", "dtype": np.float64, "order": "C", "copy": copy}
+    X, y = validate_data(estimator, canonical(X), y, **options)
+    return canonical(X), y
+
+
+def training_set(estimator, X, y, copy=True):
+    """Return the X of `checked_data`, the classes, and the number of each row's class."""
+    X, y = checked_data(estimator, X, y, "biufSU", copy)
+    return X, *encoded(y)
 
 
 def as_given(X, y, rows, kernel):
@@ -115,12 +122,20 @@ def warn_not_converged(n, solver, tol=None):
         )
 
 
-class Classifier(Estimates, ClassifierMixin, BaseEstimator):
-    """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
+@dataclass(eq=False, repr=False)
+class KernelEstimator(BaseEstimator):
+    """An estimator with a kernel, whose support vectors are enough to predict."""
 
-    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), and ``_solve(gram, y, weight,
-    max_iter)``, which returns the Solution of two classes.
-    """
+    _: KW_ONLY
+    kernel: Any = "rbf"
+    degree: int = 3
+    gamma: Any = "scale"
+    coef0: float = 0.0
+    shrinking: bool = True
+    tol: float = 1e-3
+    cache_size: float = 2048
+    verbose: bool | int = False
+    max_iter: int = -1
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -131,6 +146,39 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def __getstate__(self):
         # support vectors are enough to predict
         return {key: value for key, value in super().__getstate__().items() if key != "_training"}
+
+    def _check_dense(self, X):
+        """Raise an error for a sparse precomputed kernel."""
+        if self.kernel == "precomputed" and sparse.issparse(X):
+            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+
+    def _sums(self, X, coef):
+        """Compute ``sum_i coef_pi k(x, s_i) + b_p`` at each row, shape (n, len(coef))."""
+        X = rows_to_predict(self, X)
+        if self._kernel is None:
+            return X[:, self.support_] @ coef.T + self._b
+        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
+        return values_at(X, self._kernel, support_vectors, coef) + self._b
+
+
+@dataclass(eq=False, repr=False)
+class Classifier(Estimates, ClassifierMixin, KernelEstimator):
+    """A support vector classifier: two classes, or one problem for each pair of classes (one-vs-one).
+
+    A subclass has `_formulation`, the name of its parameter ("C" or "nu"), ``_solve(gram, y, weight,
+    max_iter)``, which returns the Solution of two classes, and ``_left_out_model(training, progress,
+    decision_values)``, which returns the LeftOutModel.
+    """
+
+    _: KW_ONLY
+    probability: bool = False
+    class_weight: Any = None
+    decision_function_shape: str = "ovr"
+    break_ties: bool = False
+    random_state: Any = None
+    calibration: str | None = None
+    calibration_method: str = "sigmoid"
+    threshold: Any = None
 
     def fit(self, X, y, sample_weight=None):
         """Train; then leave each row out, where a calibration or a threshold needs it.
@@ -204,8 +252,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def _train(self, X, y, sample_weight):
         """Solve the problem of each pair, and set the fitted attributes."""
         self._check_switches()
-        if self.kernel == "precomputed" and sparse.issparse(X):
-            raise TypeError("a precomputed kernel must be a dense matrix, got a sparse one")
+        self._check_dense(X)
         limit = step_limit(self.max_iter)
         X, classes, codes = training_set(self, X, y)
         weight = checked_weight(sample_weight, codes.size)
@@ -215,7 +262,8 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         gram = gram_of(X, kernel, self.cache_size)
         solutions = self._solve_pairs(gram, X, problem, limit)
 
-        self.drop_estimates()
+        for name in ON_DEMAND:  # of a former fit
+            self.__dict__.pop(name, None)
         value = getattr(self, self._formulation)
         self._training = Training(X, kernel, self.cache_size, problem, value, solutions)
         self._kernel = None if isinstance(kernel, Precomputed) else kernel
@@ -237,6 +285,16 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
             self._solve(pair.gram(gram), pair.y, problem.weight[pair.rows], max_iter)
             for pair in problem.pairs
         ]
+
+    def _leave_out(self, progress, decision_values):
+        """Leave each training row out; set the results, and return `loo_predictions_`."""
+        training = training_of(self, "leave_one_out")
+        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
+        model = self._left_out_model(training, progress, decision_values)
+        tol = left_out_tol(self._formulation, self.tol, decision_values)
+        warn_not_converged(model.n_not_converged, self, tol)
+        self.left_out(model.values, decision_values)
+        return self.loo_predictions_
 
     def _report(self, problem, solutions):
         """Print a line for each pair of classes."""
@@ -262,10 +320,7 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
         self._describe(codes[support])
 
     def _describe(self, codes):
-        """Set the attributes that follow from the support vectors and their coefficients.
-
-        `codes` are the numbers of the support vectors' classes.
-        """
+        """Set what follows from support vectors, of classes with these numbers, and coefficients."""
         self.n_support_ = np.bincount(codes, minlength=self.classes_.size).astype(np.int32)
         # The intercept is for rows as they are: coef_ @ x + intercept_.
         at_zero = self._b
@@ -278,32 +333,19 @@ class Classifier(Estimates, ClassifierMixin, BaseEstimator):
     def _pair_values(self, X):
         """Return the decision value of each pair, positive for its second class: shape (n, n_pairs)."""
         check_is_fitted(self)
-        X = rows_to_predict(self, X)
-        if self._kernel is None:
-            return X[:, self.support_] @ self._coef.T + self._b
-        if self.support_.size == 0:
-            return np.tile(self._b, (X.shape[0], 1))
-        X, support_vectors = (measured_from(rows, self._origin) for rows in (X, self.support_vectors_))
-        return values_at(X, self._kernel, support_vectors, self._coef) + self._b
+        return self._sums(X, self._coef)
 
     def _weights(self):
         """Return the weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""
         return self._coef @ measured_from(self.support_vectors_, self._origin)
 
     def decision_function(self, X):
-        """Compute decision values.
+        """Compute decision values of rows X, shape (n,), (n, k) or (n, k (k - 1) / 2).
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            With ``kernel="precomputed"`` kernel values with the training rows, shape (n, m).
-
-        Returns
-        -------
-        ndarray, shape (n,) or (n, k) or (n, k (k - 1) / 2)
-            Two classes: positive for ``classes_[1]``, which a value of 0 counts as. More: with
-            ``decision_function_shape="ovr"`` the votes of each class, and less than half a vote for the sum
-            of its decision values; with "ovo" the value of each pair, positive for its first class.
+        With ``kernel="precomputed"`` X has kernel values with the training rows, shape (n, m). Of two classes
+        values are positive for ``classes_[1]``, which a value of 0 counts as. Of more, with
+        ``decision_function_shape="ovr"``, they are the votes of each class, and less than half a vote for the
+        sum of its decision values; with "ovo" the value of each pair, positive for its first class.
         """
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 

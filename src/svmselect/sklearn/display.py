@@ -108,7 +108,8 @@ class SearchDisplay:
         ValueError
             For an unknown kind, parameter or score.
         """
-        _check_is_a_search(search)
+        if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
+            raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
         if kind is not None and kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
         if kind == "margins":
@@ -174,14 +175,9 @@ class SearchDisplay:
                 for (row, column), value in np.ndenumerate(self.values):
                     dark = (value > (low + high) / 2) == errors
                     if np.isfinite(value):
+                        colour = "white" if dark else "black"
                         ax.text(
-                            column,
-                            row,
-                            f"{value:.3g}",
-                            ha="center",
-                            va="center",
-                            fontsize=6,
-                            color="white" if dark else "black",
+                            column, row, f"{value:.3g}", ha="center", va="center", fontsize=6, color=colour
                         )
             for set_ticks, values, turned in (
                 (ax.set_xticks, self.coordinates[0], 45),
@@ -206,14 +202,8 @@ class SearchDisplay:
         positions = values if numeric else list(range(len(values)))
         ax.plot(positions, self.values, "o-", color="tab:blue", label="rows left out")
         if self.spread is not None:
-            ax.fill_between(
-                positions,
-                self.values - self.spread,
-                self.values + self.spread,
-                color="tab:blue",
-                alpha=0.2,
-                label="standard error",
-            )
+            band = self.values - self.spread, self.values + self.spread
+            ax.fill_between(positions, *band, color="tab:blue", alpha=0.2, label="standard error")
         if self.train is not None:
             ax.plot(positions, self.train, "s--", color="0.4", fillstyle="none", label="rows trained on")
         ax.plot(positions[values.index(self.chosen[0])], self.chosen[-1], "*", markersize=14, **CHOSEN)
@@ -242,18 +232,7 @@ class SearchDisplay:
 
 
 class _Models:
-    """The models of a search with one of their scores.
-
-    Parameters
-    ----------
-    search : LOOSearchCV or SeededCV
-    score : str or None
-
-    Attributes
-    ----------
-    names : list of str
-        Parameters that the grid has.
-    """
+    """The models of a search with one of their scores; `names` are the parameters that the grid has."""
 
     def __init__(self, search, score):
         results = search.cv_results_
@@ -349,12 +328,6 @@ def _margins_of(cls, search):
     if len(best.classes_) > 2:
         label += ", in votes"
     return cls("margins", label, values=best.left_out_margins())
-
-
-def _check_is_a_search(search):
-    """Raise a ValueError unless it is a fitted search of this library."""
-    if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
-        raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
 
 
 def _order_of(name):

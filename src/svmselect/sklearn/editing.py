@@ -1,5 +1,8 @@
 """Training-set editing as classifiers of two classes."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
@@ -62,6 +65,7 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         return self.classes_[positive.astype(np.intp)]
 
 
+@dataclass(eq=False, repr=False)
 class CrossTrainingSVC(_BinarySVC):
     """C-SVC by cross-training, see `svmselect.cross_training`.
 
@@ -96,35 +100,19 @@ class CrossTrainingSVC(_BinarySVC):
     (3,)
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        first_C=None,
-        kernel="rbf",
-        gamma="scale",
-        n_subsets=None,
-        subset_size=None,
-        validation=None,
-        tune_threshold=False,
-        balance=True,
-        tol=1e-3,
-        dtype="float64",
-        memory_mb=2048,
-        random_state=0,
-    ):
-        self.C = C
-        self.first_C = first_C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_subsets = n_subsets
-        self.subset_size = subset_size
-        self.validation = validation
-        self.tune_threshold = tune_threshold
-        self.balance = balance
-        self.tol = tol
-        self.dtype = dtype
-        self.memory_mb = memory_mb
-        self.random_state = random_state
+    C: Any = 1.0
+    first_C: Any = None
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    n_subsets: int | None = None
+    subset_size: int | None = None
+    validation: int | None = None
+    tune_threshold: bool = False
+    balance: bool = True
+    tol: float = 1e-3
+    dtype: Any = "float64"
+    memory_mb: float = 2048
+    random_state: Any = 0
 
     def _train(self, X, y, kernel):
         options = self._options(*SUBSET_OPTIONS, "balance")
@@ -133,6 +121,7 @@ class CrossTrainingSVC(_BinarySVC):
         )
 
 
+@dataclass(eq=False, repr=False)
 class BaggedSVC(_BinarySVC):
     """Mean of C-SVCs trained on subsets, see `svmselect.bagging`.
 
@@ -151,37 +140,24 @@ class BaggedSVC(_BinarySVC):
     classifier_ : Bagging
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        kernel="rbf",
-        gamma="scale",
-        n_subsets=None,
-        subset_size=None,
-        validation=None,
-        tune_threshold=False,
-        tol=1e-3,
-        dtype="float64",
-        memory_mb=2048,
-        random_state=0,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_subsets = n_subsets
-        self.subset_size = subset_size
-        self.validation = validation
-        self.tune_threshold = tune_threshold
-        self.tol = tol
-        self.dtype = dtype
-        self.memory_mb = memory_mb
-        self.random_state = random_state
+    C: Any = 1.0
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    n_subsets: int | None = None
+    subset_size: int | None = None
+    validation: int | None = None
+    tune_threshold: bool = False
+    tol: float = 1e-3
+    dtype: Any = "float64"
+    memory_mb: float = 2048
+    random_state: Any = 0
 
     def _train(self, X, y, kernel):
         options = self._options(*SUBSET_OPTIONS)
         return bagging(X, y, kernel, self.C, self._n_subsets(y), seed=self.random_state, **options)
 
 
+@dataclass(eq=False, repr=False)
 class EditedSVC(_BinarySVC):
     """C-SVC trained on the rows that nearest-neighbour editing keeps.
 
@@ -206,29 +182,16 @@ class EditedSVC(_BinarySVC):
     classifier_ : SVM
     """
 
-    def __init__(
-        self,
-        editing="condense",
-        C=1.0,
-        kernel="rbf",
-        gamma="scale",
-        parts=3,
-        patience=3,
-        tol=1e-3,
-        dtype="float64",
-        memory_mb=2048,
-        random_state=0,
-    ):
-        self.editing = editing
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.parts = parts
-        self.patience = patience
-        self.tol = tol
-        self.dtype = dtype
-        self.memory_mb = memory_mb
-        self.random_state = random_state
+    editing: str = "condense"
+    C: Any = 1.0
+    kernel: Any = "rbf"
+    gamma: Any = "scale"
+    parts: int = 3
+    patience: int = 3
+    tol: float = 1e-3
+    dtype: Any = "float64"
+    memory_mb: float = 2048
+    random_state: Any = 0
 
     def _train(self, X, y, kernel):
         known = ("condense", "multiedit", "multiedit+condense")

@@ -1,7 +1,5 @@
 """Estimates of the leave-one-out error, and the error itself: attributes computed on their first access."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,53 +12,35 @@ from svmselect.forks import cached_property
 from svmselect.kernels import Kernel, Linear
 from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.leave_one_out import pair_decision
 from svmselect.sklearn.one_vs_one import (
     Problem,
     checked_weight,
     decisions,
     margins,
     most_votes,
+    pair_decision,
     right_values,
     winners,
 )
-from svmselect.sklearn.scoring import Scoring, left_out_rows
+from svmselect.sklearn.scoring import left_out_rows, left_out_score
 from svmselect.svm import Solution
 
-__all__ = ["Estimates", "Training", "training_of"]
+__all__ = ["ON_DEMAND", "Estimates", "Training", "training_of"]
 
 
 @dataclass
 class Training:
-    """The results of `fit` from which estimates are computed.
-
-    Attributes
-    ----------
-    X : ndarray or CSR matrix, shape (m, d)
-    kernel : Kernel
-    memory_mb : float
-    problem : Problem
-    value : float
-        C or nu of `fit`.
-    solutions : list of Solution
-        One for each pair of classes.
-    exact : list of Solution or None
-        The solutions to round-off, once an estimate has needed them.
-    spheres : list of Sphere or None
-        The smallest spheres around the rows of each pair, likewise.
-    left_out : ndarray, shape (m, n_pairs), or None
-        Exact left-out decision values of the pairs, once they are known.
-    """
+    """The results of `fit` from which estimates are computed."""
 
     X: np.ndarray | scipy.sparse.csr_array
     kernel: Kernel
     memory_mb: float
     problem: Problem
-    value: float
-    solutions: list[Solution]
-    exact: list[Solution] | None = None
-    spheres: list[Sphere] | None = None
-    left_out: np.ndarray | None = None
+    value: float  # C or nu of `fit`
+    solutions: list[Solution]  # one for each pair of classes
+    exact: list[Solution] | None = None  # the solutions to round-off, once an estimate has needed them
+    spheres: list[Sphere] | None = None  # the smallest spheres around the rows of each pair, likewise
+    left_out: np.ndarray | None = None  # exact left-out decision values, shape (m, n_pairs), likewise
 
     @cached_property
     def gram(self):
@@ -135,21 +115,20 @@ class Estimates:
         ValueError
             For an unknown name, or raised by the scorer.
         """
-        scoring = Scoring(scoring)
         training = training_of(self, "loo_score")
-        problem = training.problem
-        y, codes, blocks = self.classes_[problem.codes], problem.codes, blocks_of(problem.codes)
-        counts = checked_weight(sample_weight, y.size)
-        metadata = {} if sample_weight is None else {"sample_weight": counts}
+        codes, blocks = training.problem.codes, blocks_of(training.problem.codes)
+        counts = checked_weight(sample_weight, codes.size)
 
-        def left_out(values):
+        def view(values):
             return left_out_rows(self, self.classes_, codes, training.X, values, counts, blocks)
 
-        scoring.rehearse(left_out(right_values(codes, self.classes_.size)), y, metadata)
-        if training.left_out is None:
-            self.leave_one_out(decision_values=True)
-        scores = scoring(left_out(training.left_out), y, metadata)
-        return scores if scoring.several else scores["score"]
+        def values():
+            if training.left_out is None:
+                self.leave_one_out(decision_values=True)
+            return training.left_out
+
+        right, y = right_values(codes, self.classes_.size), self.classes_[codes]
+        return left_out_score(scoring, view, right, values, y, sample_weight)
 
     def left_out_margins(self):
         """Compute the margin of each row by the classifier without it, shape (m,), positive if it is right.
@@ -162,11 +141,6 @@ class Estimates:
             self.leave_one_out(decision_values=True)
         values, codes = decisions(training.left_out, k, "ovr"), training.problem.codes
         return margins(values, codes)
-
-    def drop_estimates(self):
-        """Drop the estimates of a former fit."""
-        for name in ON_DEMAND:
-            self.__dict__.pop(name, None)
 
     def left_out(self, values, exact):
         """Set the results of leave-one-out: values of the pairs, shape (m, n_pairs), or their signs."""
@@ -195,12 +169,10 @@ def _combined(declared, gram, problem, solutions, spheres=None):
     """Return the estimate of the leave-one-out error of a one-vs-one classifier from those of its pairs.
 
     Where the estimate counts points, each pair tells which of its rows it would lose, and has the votes of
-    all rows for rows of other classes: leaving such a row out does not change it. The votes then decide as in
-    `predict`. Without the row a class can only lose votes by pairs that are counted: so bounds of the pairs
-    make a bound.
-
-    One number for each pair becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. A row that
-    the votes get wrong is lost by some pair with its class, so that this, too, is a bound where those are.
+    all rows for rows of other classes; the votes then decide as in `predict`. One number for each pair
+    becomes ``sum_p m_p bound_p / m``, with m_p of the m rows in a pair. Both are bounds where those of the
+    pairs are: without a row a class can only lose votes by pairs that are counted, and a row that the votes
+    get wrong is lost by some pair with its class.
     """
     pairs, trained = problem.pairs, problem.weight > 0
     spheres = [None] * len(pairs) if spheres is None else spheres

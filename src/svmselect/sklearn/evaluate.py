@@ -1,7 +1,9 @@
-"""Scores of the models of a search, kernel by kernel: in joblib's processes, on threads, or in turn."""
+"""Scores of the models of a search, kernel by kernel: in joblib's processes, on threads, or in turn.
 
-from __future__ import annotations
+The evaluators of leave-one-out are here; that of folds is in `seeded_cv`.
+"""
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,13 +14,33 @@ from joblib import effective_n_jobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.candidates import by_kernel, value_of
+from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.kernels import Precomputed, gram_of
-from svmselect.sklearn.one_vs_one import checked_weight, class_weights
+from svmselect.sklearn.machine import LeftOutOneClass
+from svmselect.sklearn.one_vs_one import (
+    LEFT_OUT_MODELS,
+    LeftOutModel,
+    Problem,
+    checked_weight,
+    class_weights,
+    left_out_tol,
+    winners,
+)
 from svmselect.sklearn.progress import progress_bar
+from svmselect.sklearn.scoring import left_out_rows
+from svmselect.sklearn.svr import LeftOutRegression
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates"]
+__all__ = [
+    "ClassifierEvaluator",
+    "EvaluationRows",
+    "Evaluator",
+    "OneClassEvaluator",
+    "RegressionEvaluator",
+    "evaluate_candidates",
+]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -27,32 +49,9 @@ PASSES = 8  # evaluating a model takes at least this many passes over the Gram m
 class EvaluationRows:
     """Rows, labels and weights on which the models of a search are trained and scored.
 
-    Parameters
-    ----------
-    X : ndarray or CSR matrix, shape (m, d)
-    classes : ndarray, shape (k,)
-    codes : ndarray of intp, shape (m,)
-        The number of each row's class.
-    sample_weight : array_like, shape (m,), or None
-        Factor of C at each row, in training; 1 by default.
-    class_weight : dict, "balanced" or None
-        The parameter of the estimator.
-    metadata : dict from str to array, shape (m,)
-        Arrays for scorers.
-    given_X : array_like, DataFrame or CSR matrix, shape (m, d)
-    given_y : array_like or Series, shape (m,)
-        Rows and labels as the user gave them, for scorers and splitters.
-
-    Attributes
-    ----------
-    y : ndarray, shape (m,)
-        Labels, or targets of a regression, whose rows are of one class.
-    weight : ndarray, shape (m,)
-        The weights of training.
-    error_weight : ndarray, shape (m,)
-        The weight of a row in the default score: its weight times that of its class.
-    default_score : str
-        "accuracy", or "weighted_accuracy" where the weights of the classes differ.
+    `codes` are the numbers of the rows' classes, `y` labels, or targets of a regression, whose rows are of
+    one class. Scorers and splitters get `given_X`, `given_y` and `metadata` as the user gave them. `weight`
+    counts in training; in the default score, `error_weight`, which has the weights of classes as a factor.
     """
 
     def __init__(self, X, classes, codes, sample_weight, class_weight, metadata, given_X, given_y):
@@ -68,16 +67,9 @@ class EvaluationRows:
         """Return some of the rows as another EvaluationRows; a `pairwise` X is a kernel matrix."""
         X = self.X[np.ix_(rows, rows)] if pairwise else self.X[rows]
         given_X, given_y = self.given(rows)
-        part = EvaluationRows(
-            X,
-            self.classes,
-            self.codes[rows],
-            self.weight[rows],
-            self._class_weight,
-            self.metadata_of(rows),
-            X if pairwise else given_X,
-            given_y,
-        )
+        given = self.metadata_of(rows), X if pairwise else given_X, given_y
+        labels = self.classes, self.codes[rows], self.weight[rows], self._class_weight
+        part = EvaluationRows(X, *labels, *given)
         part.y = self.y[rows]
         return part
 
@@ -93,28 +85,15 @@ class EvaluationRows:
 
 @dataclass
 class _ModelScores:
-    """The scores of one model, its times, and the reasons where it has no score.
+    """The scores of one model, its times, and the reasons where it has no score."""
 
-    Attributes
-    ----------
-    test, train : dict from str to ndarray, shape (n_scores,)
-        Scores by their names; `train` is empty unless train scores are requested.
-    fit_time, score_time : ndarray, shape (n_splits,)
-        Wall-clock seconds.
-    n_not_converged : int
-        Solves that ran out of steps.
-    columns : dict from str to number
-        Further columns of `cv_results_`.
-    failures : dict from int to Exception
-        The error by which the model has no score on a split.
-    """
-
-    test: dict[str, np.ndarray]
-    train: dict[str, np.ndarray]
-    fit_time: np.ndarray
+    test: dict[str, np.ndarray]  # scores by their names, shape (n_scores,) each
+    train: dict[str, np.ndarray]  # the same, empty unless train scores are requested
+    fit_time: np.ndarray  # wall-clock seconds, shape (n_splits,)
     score_time: np.ndarray
-    n_not_converged: int = 0
-    columns: dict[str, float] = field(default_factory=dict)
+    n_not_converged: int = 0  # solves that ran out of steps
+    columns: dict[str, float] = field(default_factory=dict)  # further columns of `cv_results_`
+    # the errors by which the model has no score, by split
     failures: dict[int, Exception] = field(default_factory=dict)
 
 
@@ -122,29 +101,10 @@ class Evaluator:
     """Evaluation of models that share a kernel, by folds or by leave-one-out.
 
     A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
-    which yields the _ModelScores of each C or nu of `values`, which increase.
-
-    Parameters
-    ----------
-    data : EvaluationRows
-    template : SVC or NuSVC
-        Has the parameters that all models have in common.
-    scoring : Scoring or None
-        None for the default score.
-    error_score : "raise" or float
-        Stands for the score of a model that cannot be trained, or scored.
-    return_train_score : bool
-    stop_early : bool
-        Whether a model is given up as soon as its error cannot be the least any more.
-
-    Attributes
-    ----------
-    exact : bool
-        Whether decision values have to be exact; else their signs are.
-    tol : float
-        KKT gap to which the models are solved.
-    least : float
-        The least error of all models that are done.
+    which yields the _ModelScores of each C or nu of `values`, which increase. The `template` has the
+    parameters that all models have in common. Decision values have to be `exact`, or only their signs, with
+    models solved to the KKT gap `tol`. With `stop_early` a model is given up as soon as its error cannot be
+    the `least` of all models any more.
     """
 
     columns: ClassVar[dict] = {}  # further columns of results, with their values for a model without scores
@@ -162,27 +122,13 @@ class Evaluator:
         """The names of the scores."""
         return ["score"] if self.scoring is None else self.scoring.names
 
-    def evaluate_kernel(self, kernel, parts, candidates, memory_mb, gram=None, progress=None):
-        """Return the _ModelScores of the candidates of a kernel.
+    def evaluate_kernel(self, gram, group, progress=None, *, candidates, memory_mb):
+        """Return the _ModelScores of the candidates of a kernel, by their numbers.
 
-        Parameters
-        ----------
-        kernel : Kernel
-        parts : list of (class_weight, numbers)
-            See `by_kernel`.
-        candidates : list of dict
-        memory_mb : float
-            Budget for a new Gram matrix.
-        gram : Gram, optional
-            One whose memory may be used.
-        progress : callable, optional
-            Called with the share of the work that is done.
-
-        Returns
-        -------
-        dict from int to _ModelScores
-            By the numbers of the candidates.
+        For the `group` see `by_kernel`. The memory of `gram` is used; without one a Gram matrix has the
+        budget `memory_mb`. `progress` is called with the share of the work that is done.
         """
+        kernel, parts = group
         scores = {}
         for number, (class_weight, numbers) in enumerate(parts):
             values = [float(value_of(candidates[n], self.template)) for n in numbers]
@@ -232,10 +178,7 @@ class Evaluator:
         return error > self.least + TIE
 
     def scored(self, left_out, y, metadata):
-        """Return the scores by name of a LeftOut, and the error of a scorer or None.
-
-        `y` and `metadata` are those of its rows.
-        """
+        """Return the scores of a LeftOut by name, and the error of a scorer or None."""
         try:
             return self.scoring(left_out, y, metadata), None
         except Exception as error:
@@ -243,50 +186,198 @@ class Evaluator:
             return dict.fromkeys(self.names, self.error_score), error
 
 
-def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
-    """Return the _ModelScores of each candidate.
+class _LooEvaluator(Evaluator):
+    """Evaluation by leave-one-out; a scorer gets the left-out values of all rows together.
 
-    Parameters
-    ----------
-    evaluator : Evaluator
-    candidates : list of dict
-    n_jobs : int or None
-        Kernels that are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
-        a Gram matrix of its own, where there are threads, memory and work for them; else in turn.
-    verbose : bool
-        Whether to show progress on standard error.
+    A subclass has `evaluate`, and ``view(values)``, the estimator that scorers see.
+    """
+
+    n_splits = n_scores = 1
+
+    def scored_models(self, models, n):
+        """Yield the _ModelScores of the next n models: a LeftOutModel each, None if given up, or an error."""
+        for _ in range(n):
+            begin = time.perf_counter()
+            model = next(models)
+            seconds = time.perf_counter() - begin
+            if model is None:
+                scores = self.stopped()
+            elif isinstance(model, Exception):
+                scores = self.failed(model)
+            else:
+                scores = self.model_scores(model)
+            scores.fit_time[:] = seconds
+            yield scores
+
+    def model_scores(self, model):
+        """Return the _ModelScores of a LeftOutModel."""
+        begin = time.perf_counter()
+        scores = self.unscored(np.nan, {})
+        scores.columns |= model.columns
+        scores.n_not_converged = model.n_not_converged
+        scores.test, error = self.scores_of(model, model.values)
+        scores.score_time[:] = time.perf_counter() - begin
+        if self.return_train_score:
+            scores.train, train_error = self.scores_of(model, model.trained)
+            error = train_error or error
+        if error is not None:
+            scores.failures[0] = error
+        return scores
+
+    def scores_of(self, model, values):
+        """Return the scores by name of a model with these values, and the error of a scorer."""
+        if self.scoring is None:
+            return {"score": self.default_scores(model, values)}, None
+        scores, error = self.scored(self.view(values), self.data.given_y, self.data.metadata)
+        return {name: np.array([score]) for name, score in scores.items()}, error
+
+    def default_scores(self, model, values):
+        """Return the scores of a model with these values without a scorer."""
+        return np.array([model.score])
+
+
+class ClassifierEvaluator(_LooEvaluator):
+    """Evaluation of classifiers by leave-one-out: by default each row has a score."""
+
+    columns: ClassVar[dict] = {"loo_error": np.nan}
+
+    def __init__(self, data, template, scoring, **options):
+        super().__init__(data, template, scoring, **options)
+        self.n_scores = data.codes.size if self.scoring is None else 1
+        self.tol = left_out_tol(template._formulation, template.tol, self.exact)
+
+    def evaluate(self, gram, class_weight, values, progress):
+        """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
+        data, template = self.data, self.template
+        per_class = class_weights(class_weight, data.classes, data.codes)
+        problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
+        hopeless = self.is_hopeless_by if self.stop_early else None
+        options = {"decision_values": self.exact, "hopeless": hopeless}
+        limit, leave_out = step_limit(template.max_iter), LEFT_OUT_MODELS[template._formulation]
+        models = leave_out(gram, problem, values, template.tol, limit, progress=progress, **options)
+        yield from self.scored_models(models, len(values))
+
+    def model_scores(self, model):
+        """Return the _ModelScores of a LeftOutModel, whose error may be the least."""
+        wrong = ~self.are_right(model.values)
+        if self.stop_early:
+            self.least = min(self.least, self.error_of(wrong))
+        return super().model_scores(model._replace(columns={"loo_error": np.mean(wrong)}))
+
+    def are_right(self, values):
+        """Return whether decision values of the pairs classify each row correctly."""
+        return winners(values, self.data.classes.size, self.template.break_ties) == self.data.codes
+
+    def error_of(self, wrong):
+        """Return the share of the misclassified rows in the weight of all rows."""
+        return np.average(wrong, weights=self.data.error_weight)
+
+    def is_hopeless_by(self, values):
+        """Return whether the model is hopeless even if every undecided row counts as correct."""
+        wrong = winners(values, self.data.classes.size) != self.data.codes
+        return self.is_hopeless(self.error_of(wrong))
+
+    def default_scores(self, model, values):
+        """Return 1 for each row that is right, else 0."""
+        return self.are_right(values).astype(np.float64)
+
+    def view(self, values):
+        """Return the LeftOut of all rows."""
+        data = self.data
+        rows = data.codes, data.given_X, values, data.weight, blocks_of(data.codes)
+        return left_out_rows(self.template, data.classes, *rows)
+
+
+class OneClassEvaluator(_LooEvaluator):
+    """Evaluation of one-class models by leave-one-out: by consistency, or by scores of labels."""
+
+    columns: ClassVar[dict] = {"loo_rejection_rate": np.nan, "consistent": False}
+
+    def evaluate(self, gram, shared, values, progress):
+        """Yield the _ModelScores of each nu by leave-one-out."""
+        if gram.origin is not None and not gram.kernel.stationary:
+            origin = np.zeros(self.data.X.shape[1])
+            gram = gram_of(self.data.X, gram.kernel, self.template.cache_size, origin=origin)
+        yield from self.scored_models(self.models(gram, values, progress), len(values))
+
+    def models(self, gram, values, progress):
+        """Yield the LeftOutModel of each nu.
+
+        Its score is gamma if it is consistent, else minus the standard errors that it rejects too much.
+        """
+        weight = self.data.weight
+        for number, nu in enumerate(values):
+            loo = self.template.set_of(None, nu).left_out_on(gram, weight)
+            rate = loo.rejection_rate
+            # rows count by their weights, so that there are sum(w)^2 / sum(w^2) of them
+            deviation = np.sqrt(nu * (1 - nu) * (weight @ weight)) / weight.sum()
+            consistent = bool(rate <= nu + 2 * deviation)
+            score = getattr(gram.kernel, "gamma", 1.0) if consistent else (nu - rate) / deviation
+            columns = {"loo_rejection_rate": rate, "consistent": consistent}
+            if progress is not None:
+                progress((number + 1) / len(values))
+            n_not_converged = loo.not_converged.size
+            yield LeftOutModel(loo.decision, loo.solution.decision, n_not_converged, columns, score)
+
+    def view(self, values):
+        """Return the values as scorers see them."""
+        return LeftOutOneClass(self.data.given_X, values)
+
+
+class RegressionEvaluator(_LooEvaluator):
+    """Evaluation of regressions by leave-one-out."""
+
+    def evaluate(self, gram, shared, values, progress):
+        """Yield the _ModelScores of each C or nu by leave-one-out."""
+        yield from self.scored_models(self.models(gram, shared, values, progress), len(values))
+
+    def models(self, gram, shared, values, progress):
+        """Yield the LeftOutModel of each C or nu, from one value to the next."""
+        data, solution = self.data, None
+        for number, value in enumerate(values):
+            model = self.template.set_of(shared, value)
+            solution = model.solution_on(gram, data.y, data.weight, solution)
+            left_out, n_not_converged = model.left_out_on(gram, data.y, data.weight, solution)
+            n_not_converged += not solution.converged
+            if progress is not None:
+                progress((number + 1) / len(values))
+            yield LeftOutModel(left_out, solution.prediction, n_not_converged)
+
+    def view(self, values):
+        """Return the values as scorers see them."""
+        return LeftOutRegression(self.data.given_X, values)
+
+
+def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
+    """Return the _ModelScores of each candidate; with `verbose`, progress is shown on standard error.
+
+    `n_jobs` kernels are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
+    a Gram matrix of its own, where there are threads, memory and work for them; else in turn.
     """
     X, memory = evaluator.data.X, evaluator.template.cache_size
     groups = by_kernel(candidates, evaluator.template, X)
     jobs = min(effective_n_jobs(n_jobs), len(groups))
-    if jobs > 1:
-        evaluate = partial(evaluator.evaluate_kernel, candidates=candidates, memory_mb=memory / jobs)
-        parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)
-        return _in_order(parallel(delayed(evaluate)(*group) for group in groups))
     # 1) Gram matrices: one, or one for each thread
-    results, grams = [], [None]
-    if not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
+    grams = [None]
+    if jobs == 1 and not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
         # a kernel that is not for these rows fails alone, where its models are evaluated
         with suppress(ValueError):
             first = gram_of(X, groups[0][0], memory)
             grams = first.copies(min(thread_count(), len(groups)))
-
-    def evaluate_on(gram, group, progress=None):
-        results.append(evaluator.evaluate_kernel(*group, candidates, memory, gram, progress))
-
-    # 2) kernels on threads, each on the Gram matrix that is idle, or in turn on the same one
-    with progress_bar(len(groups), verbose) as report:
-        if len(grams) > 1:
-            work = PASSES * len(candidates) * first.m**2
-            share_out(grams, evaluate_on, groups, work, lambda done, _: report(done))
-        else:
-            for done, group in enumerate(groups):
-                evaluate_on(grams[0], group, lambda share, done=done: report(done + share))
-                report(done + 1)
-    return _in_order(results)
-
-
-def _in_order(results):
-    """Return the _ModelScores of all kernels in the order of the candidates."""
+    # 2) kernels in jobs, on threads, each on the Gram matrix that is idle, or in turn on the same one
+    evaluate = partial(evaluator.evaluate_kernel, candidates=candidates, memory_mb=memory / jobs)
+    if jobs > 1:
+        parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)
+        results = parallel(delayed(evaluate)(None, group) for group in groups)
+    else:
+        with progress_bar(len(groups), verbose) as report:
+            if len(grams) > 1:
+                work = PASSES * len(candidates) * first.m**2
+                results = share_out(grams, evaluate, groups, work, lambda done, _: report(done))
+            else:
+                results = []
+                for done, group in enumerate(groups):
+                    results.append(evaluate(grams[0], group, lambda share, done=done: report(done + share)))
+                    report(done + 1)
     scores = {number: model for result in results for number, model in result.items()}
     return [scores[number] for number in range(len(scores))]

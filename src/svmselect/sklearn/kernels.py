@@ -50,10 +50,7 @@ def _variance(X):
 
 
 def resolved_gamma(gamma, X):
-    """Return gamma as a number.
-
-    "scale" is ``1 / (d var(X))``, or 1 where the variance is 0; "auto" is ``1 / d``.
-    """
+    """Return gamma as a number: "scale" is ``1 / (d var(X))``, or 1 without variance, "auto" is ``1 / d``."""
     if isinstance(gamma, str):
         if gamma == "auto":
             return 1 / X.shape[1]
@@ -94,7 +91,7 @@ def is_precomputed(kernel):
 def gram_of(X, kernel, memory_mb, dtype="float64", origin=None):
     """Return the Gram matrix of an estimator's training rows, which become read-only; `origin` as of Gram."""
     if isinstance(kernel, Precomputed):
-        return _precomputed_gram(kernel)
+        return Gram(np.arange(len(kernel.K), dtype=np.float64)[:, None], kernel, memory_mb=2.0**40)
     return Gram(X, kernel, dtype=dtype, memory_mb=memory_mb, copy=False, origin=origin)
 
 
@@ -181,9 +178,3 @@ class Precomputed(Kernel):
         """Return the value of each row number with itself."""
         a = A.X[:, 0].astype(np.intp)
         return self.K[a, a]
-
-
-def _precomputed_gram(kernel):
-    """Return a Gram matrix that takes its columns from a `Precomputed` kernel."""
-    m = len(kernel.K)
-    return Gram(np.arange(m, dtype=np.float64)[:, None], kernel, memory_mb=2.0**40)

@@ -9,14 +9,14 @@ from scipy import sparse
 
 from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
 from svmselect.sklearn.calibration import PairwiseCoupling
+from svmselect.sklearn.machine import OneClassSVM
 from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
-from svmselect.sklearn.outliers import OneClassSVM
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = ["libsvm_model", "libsvm_text"]
 
-TYPES = {"c_svc": SVC, "nu_svc": NuSVC}
+TYPES: dict[str, type] = {"c_svc": SVC, "nu_svc": NuSVC}
 MACHINES: dict[str, type] = {"epsilon_svr": SVR, "nu_svr": NuSVR, "one_class": OneClassSVM}
 # by LIBSVM's names: the kernel, its name here, and its parameters
 KERNELS = {
@@ -32,21 +32,9 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 def libsvm_text(model, zero_based=False):
     """Return the file of a fitted model, with 17 digits for every number.
 
-    Parameters
-    ----------
-    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
-    zero_based : bool
-        Whether the first feature is number 0, and not 1.
-
-    Raises
-    ------
-    ValueError
-        The format cannot hold the model.
-
-    Notes
-    -----
-    The first support vector has the first and the last feature in any case, if need be with the value 0, so
-    that a reader learns from the file how many there are, and from which number on they count.
+    Raise a ValueError if the format cannot hold the model. With `zero_based` the first feature is number 0,
+    and not 1. The first support vector has the first and the last feature in any case, if need be with the
+    value 0, so that a reader learns from the file how many there are, and from which number on they count.
     """
     # 1) models that the format cannot hold
     kernel = model._kernel
@@ -116,29 +104,11 @@ def _numbers(values):
 
 
 def libsvm_model(text, n_features=None, zero_based="auto"):
-    """Return the parts of a model that LIBSVM has written.
+    """Return the parts of a model that LIBSVM has written, its calibration or None, and `zero_based`.
 
-    Parameters
-    ----------
-    text : str
-    n_features : int, optional
-        By default those up to the largest number that a support vector has.
-    zero_based : {"auto"} or bool
-        Whether the first feature is number 0, and not 1; by default whether a support vector has a feature 0.
-
-    Returns
-    -------
-    parts : dict
-        `estimator` (not fitted), `kernel`, `classes`, `n_features`, `support_vectors`, `n_support`, `coef`
-        and `b` of pairs, which are positive for their second class. A regression or a one-class model has no
-        classes.
-    calibration : PairwiseCoupling or None
-    zero_based : bool
-
-    Raises
-    ------
-    ValueError
-        It is of another type of model or kernel, cut off or damaged.
+    The parts are arguments of `model_file`'s functions that restore a model; a regression or a one-class
+    model has no classes. For the arguments see `load_model`. Raise a ValueError for another type of model or
+    kernel, and for a text that is cut off or damaged.
     """
     if not (zero_based == "auto" or isinstance(zero_based, bool)):
         raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")

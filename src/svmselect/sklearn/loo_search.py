@@ -1,22 +1,7 @@
 """Model selection by the exact leave-one-out error."""
 
-from __future__ import annotations
-
-import time
-from typing import ClassVar, NamedTuple
-
-import numpy as np
-
-from svmselect.sklearn.calibration import blocks_of
-from svmselect.sklearn.classifier import step_limit
-from svmselect.sklearn.evaluate import Evaluator
-from svmselect.sklearn.kernels import gram_of
-from svmselect.sklearn.leave_one_out import LEFT_OUT_MODELS, left_out_tol
-from svmselect.sklearn.one_vs_one import Problem, class_weights, winners
-from svmselect.sklearn.outliers import LeftOutOneClass
-from svmselect.sklearn.scoring import left_out_rows
+from svmselect.sklearn.evaluate import ClassifierEvaluator, OneClassEvaluator, RegressionEvaluator
 from svmselect.sklearn.search import Search
-from svmselect.sklearn.svr import LeftOutRegression
 
 __all__ = ["LOOSearchCV"]
 
@@ -111,15 +96,10 @@ class LOOSearchCV(Search):
 
     *One class.* Without labels, a model is consistent if its left-out rejection rate exceeds nu by at most
     two standard errors ``sqrt(nu (1 - nu) / m)``, and the consistent model with the largest gamma is chosen
-    (Tax and Mueller 2004): a more complex one would reject new rows that it should accept. The score is
-    gamma, or 1 for a kernel without one; of a model that is not consistent, it is below 0: minus the standard
-    errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate` and `consistent`. Consistency
-    cannot know which share of the rows are outliers, which is nu, nor where outliers lie. With labels of a
-    few, 1 for rows to accept and -1 for outliers, any scorer compares models; rows of weight 0 are not
-    trained on and are scored by the model of all rows.
-
-    `fit` calls `_rounds`, ``evaluate_candidates``, ``evaluate_kernel`` and ``evaluate`` of its evaluator,
-    ``loo_path``, `svmselect.leave_one_out`, ``unlearn_points`` and, compiled, ``PointPaths.walk``.
+    (Tax and Mueller 2004). The score is gamma, or 1 for a kernel without one; of a model that is not
+    consistent, minus the standard errors by which the rate exceeds nu. `cv_results_` has `loo_rejection_rate`
+    and `consistent`. Consistency cannot know which share of the rows are outliers, which is nu, nor where
+    outliers lie. With labels of a few, 1 for rows to accept and -1 for outliers, any scorer compares models.
 
     Examples
     --------
@@ -135,35 +115,6 @@ class LOOSearchCV(Search):
 
     _named_splits = False
 
-    def __init__(
-        self,
-        estimator=None,
-        param_grid=None,
-        *,
-        scoring=None,
-        refit=True,
-        n_candidates=None,
-        factor=None,
-        stop_early=False,
-        n_jobs=None,
-        error_score=np.nan,
-        return_train_score=False,
-        verbose=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.scoring = scoring
-        self.refit = refit
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.stop_early = stop_early
-        self.n_jobs = n_jobs
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.verbose = verbose
-        self.random_state = random_state
-
     @property
     def loo_error_(self):
         """The leave-one-out error of the best model, in which each row counts once."""
@@ -171,189 +122,11 @@ class LOOSearchCV(Search):
             raise AttributeError("loo_error_ is for classifiers, other models have best_score_")
         return float(self.cv_results_["loo_error"][self.best_index_])
 
-    def _evaluator(self, data, groups, **options):
+    def _evaluator(self, data, groups, template, scoring):
         if groups is not None:
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        if self._is_one_class():
-            return _OneClassEvaluator(data, **options)
-        kind = _RegressionEvaluator if self._is_regression() else _LeaveOneOutEvaluator
-        return kind(data, **options)
-
-
-class _LeaveOneOutEvaluator(Evaluator):
-    """Evaluation by leave-one-out: a score for each row by default, one for all rows by a scorer."""
-
-    n_splits = 1
-    columns: ClassVar = {"loo_error": np.nan}
-
-    def __init__(self, data, template, **options):
-        super().__init__(data, template, **options)
-        self.n_scores = data.codes.size if self.scoring is None else 1
-        self.tol = left_out_tol(template._formulation, template.tol, self.exact)
-
-    def evaluate(self, gram, class_weight, values, progress):
-        """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
-        data, template = self.data, self.template
-        per_class = class_weights(class_weight, data.classes, data.codes)
-        problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
-        models = LEFT_OUT_MODELS[template._formulation](
-            gram,
-            problem,
-            values,
-            template.tol,
-            step_limit(template.max_iter),
-            progress=progress,
-            decision_values=self.exact,
-            hopeless=self.is_hopeless_by if self.stop_early else None,
-        )
-        for _ in values:
-            begin = time.perf_counter()
-            model = next(models)
-            seconds = time.perf_counter() - begin
-            if model is None:
-                scores = self.stopped()
-            elif isinstance(model, Exception):
-                scores = self.failed(model)
-            else:
-                scores = self.model_scores(model)
-            scores.fit_time[:] = seconds
-            yield scores
-
-    def model_scores(self, model):
-        """Return the _ModelScores of a _LeftOutModel."""
-        begin = time.perf_counter()
-        right = self.are_right(model.values)
-        test, error = self.scores_of(model.values, right)
-        if self.stop_early:
-            self.least = min(self.least, self.error_of(~right))
-        scores = self.unscored(np.nan, {})
-        scores.columns["loo_error"] = np.mean(~right)
-        scores.test, scores.n_not_converged = test, model.n_not_converged
-        scores.score_time[:] = time.perf_counter() - begin
-        if self.return_train_score:
-            scores.train, train_error = self.scores_of(model.trained, self.are_right(model.trained))
-            error = train_error or error
-        if error is not None:
-            scores.failures[0] = error
-        return scores
-
-    def are_right(self, values):
-        """Return whether decision values of the pairs classify each row correctly."""
-        return winners(values, self.data.classes.size, self.template.break_ties) == self.data.codes
-
-    def error_of(self, wrong):
-        """Return the share of the misclassified rows in the weight of all rows."""
-        return np.average(wrong, weights=self.data.error_weight)
-
-    def is_hopeless_by(self, values):
-        """Return whether the model is hopeless even if every undecided row counts as correct."""
-        wrong = winners(values, self.data.classes.size) != self.data.codes
-        return self.is_hopeless(self.error_of(wrong))
-
-    def scores_of(self, values, right):
-        """Return the scores by name of a model with these decision values, and the error of a scorer."""
-        if self.scoring is None:
-            return {"score": right.astype(np.float64)}, None
-        data = self.data
-        blocks = blocks_of(data.codes)
-        left_out = left_out_rows(
-            self.template, data.classes, data.codes, data.given_X, values, data.weight, blocks
-        )
-        scores, error = self.scored(left_out, data.given_y, data.metadata)
-        return {name: np.array([score]) for name, score in scores.items()}, error
-
-
-class _LeftOutValues(NamedTuple):
-    """Left-out values of a model, those on its own rows, and its default score."""
-
-    left_out: np.ndarray
-    fitted: np.ndarray
-    n_not_converged: int
-    columns: dict
-    score: float
-    solution: object
-
-
-class _JointEvaluator(Evaluator):
-    """Evaluation of models whose left-out values are scored together; see the two subclasses.
-
-    A subclass has ``left_out(gram, model, solution)``, which returns the `_LeftOutValues` of a model, trained
-    from the solution of the former one if there is one; and `_kind`, the LeftOutRows that scorers see.
-    """
-
-    n_splits = n_scores = 1
-
-    def evaluate(self, gram, shared, values, progress):
-        """Yield the _ModelScores of each C or nu, from one value to the next, by leave-one-out."""
-        solution = None
-        for number, value in enumerate(values):
-            # 1) left-out values
-            begin = time.perf_counter()
-            results = self.left_out(gram, self.template.set_of(shared, value), solution)
-            solution = results.solution
-            scores = self.unscored(np.nan, {})
-            scores.n_not_converged = results.n_not_converged
-            scores.columns |= results.columns
-            scores.fit_time[:] = time.perf_counter() - begin
-            # 2) their scores
-            begin = time.perf_counter()
-            scores.test, error = self.scores_of(results.left_out, results.score)
-            if self.return_train_score:
-                scores.train, train_error = self.scores_of(results.fitted, results.score)
-                error = train_error or error
-            scores.score_time[:] = time.perf_counter() - begin
-            if error is not None:
-                scores.failures[0] = error
-            if progress is not None:
-                progress((number + 1) / len(values))
-            yield scores
-
-    def scores_of(self, values, score):
-        """Return the scores by name of a model with these values, or `score`, and the error of a scorer."""
-        if self.scoring is None:
-            return {"score": np.array([score])}, None
-        left_out = self._kind(self.data.given_X, values)
-        scores, error = self.scored(left_out, self.data.given_y, self.data.metadata)
-        return {name: np.array([score]) for name, score in scores.items()}, error
-
-
-class _OneClassEvaluator(_JointEvaluator):
-    """Evaluation of one-class models by leave-one-out: by consistency, or by scores of labels."""
-
-    _kind = LeftOutOneClass
-    columns: ClassVar[dict] = {"loo_rejection_rate": np.nan, "consistent": False}
-
-    def left_out(self, gram, model, solution):
-        """Return the results of one model; see `_JointEvaluator`.
-
-        Its score is gamma if it is consistent, else minus the standard errors that it rejects too much.
-        """
-        data = self.data
-        if gram.origin is not None and not gram.kernel.stationary:
-            gram = gram_of(data.X, gram.kernel, self.template.cache_size, origin=np.zeros(data.X.shape[1]))
-        loo = model.left_out_on(gram, data.weight)
-        rate, weight = loo.rejection_rate, data.weight
-        # rows count by their weights, so that there are sum(w)^2 / sum(w^2) of them
-        deviation = np.sqrt(model.nu * (1 - model.nu) * (weight @ weight)) / weight.sum()
-        consistent = bool(rate <= model.nu + 2 * deviation)
-        score = getattr(gram.kernel, "gamma", 1.0) if consistent else (model.nu - rate) / deviation
-        columns = {"loo_rejection_rate": rate, "consistent": consistent}
-        return _LeftOutValues(
-            loo.decision, loo.solution.decision, loo.not_converged.size, columns, score, None
-        )
-
-
-class _RegressionEvaluator(_JointEvaluator):
-    """Evaluation of regressions by leave-one-out."""
-
-    _kind = LeftOutRegression
-
-    def left_out(self, gram, model, solution):
-        """Return the results of one model; see `_JointEvaluator`."""
-        data = self.data
-        solution = model.solution_on(gram, data.y, data.weight, solution)
-        left_out, n_not_converged = model.left_out_on(gram, data.y, data.weight, solution)
-        n_not_converged += not solution.converged
-        return _LeftOutValues(left_out, solution.prediction, n_not_converged, {}, np.nan, solution)
+        kind = RegressionEvaluator if self._is_regression() else ClassifierEvaluator
+        kind = OneClassEvaluator if self._is_one_class() else kind
+        return kind(data, template, scoring, **self._options())

@@ -1,7 +1,5 @@
 """Trained models in files: this library's JSON format, and that of LIBSVM; no pickle."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -30,16 +28,16 @@ from svmselect.kernels import (
 )
 from svmselect.sklearn.calibration import Calibration, PairwiseCoupling
 from svmselect.sklearn.libsvm_file import libsvm_model, libsvm_text
-from svmselect.sklearn.machine import Machine
-from svmselect.sklearn.outliers import OneClassSVM
+from svmselect.sklearn.machine import Machine, OneClassSVM
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
 
 __all__ = ["content_hash", "load_model", "read_model", "save_model"]
 
 FORMAT, VERSION = "svmselect model", 1
+DAMAGED = "the file is damaged: its parts do not fit each other"
 HEAD = ("format", "version", "library", "sha256")
-TYPES = {"SVC": SVC, "NuSVC": NuSVC}
+TYPES: dict[str, type] = {"SVC": SVC, "NuSVC": NuSVC}
 MACHINES: dict[str, type] = {"SVR": SVR, "NuSVR": NuSVR, "OneClassSVM": OneClassSVM}
 KERNELS = {
     kernel.name: kernel
@@ -51,22 +49,13 @@ LABELS = {"i": "number", "u": "number", "f": "number", "b": "number", "U": "text
 
 @dataclass(frozen=True)
 class _SavedModel:
-    """The content of a model file.
-
-    Attributes
-    ----------
-    model : SVC, NuSVC, SVR, NuSVR or OneClassSVM
-    format : {"json", "libsvm"}
-    encoding : dict or None
-        The map from rows of a table to rows of the model, for the command that has written it.
-    zero_based : bool
-        Whether a file of LIBSVM counts its features from 0.
-    """
+    """The content of a model file."""
 
     model: SVC | NuSVC | Machine
     format: str
+    # the map from rows of a table to rows of the model, for the command that has written it
     encoding: dict[str, Any] | None = None
-    zero_based: bool = False
+    zero_based: bool = False  # whether a file of LIBSVM counts its features from 0
 
 
 def save_model(model, path, format="json", encoding=None, zero_based=False):
@@ -309,85 +298,83 @@ def _read_json(text):
         raise ValueError("the file is damaged: its content is not what was written")
     # 2) the parts of the model
     try:
-        parameters = content["parameters"]
-        if content["type"] in MACHINES:
-            return _SavedModel(_machine_of(content), "json", content["encoding"])
-        if isinstance(parameters["class_weight"], list):
-            parameters["class_weight"] = dict(map(tuple, parameters["class_weight"]))
-        if isinstance(parameters["kernel"], dict):
-            parameters["kernel"] = _kernel(parameters["kernel"])
-        model = _restored(
-            estimator=TYPES[content["type"]](**parameters),
-            kernel=_kernel(content["kernel"]),
-            classes=_classes(**content["classes"]),
-            class_weight=_array(content["class_weight"]),
-            n_features=content["n_features"],
-            shape_fit=tuple(content["shape_fit"]),
-            fit_status=content["fit_status"],
-            n_iter=_array(content["n_iter"], np.int64),
-            origin=None if content["origin"] is None else _array(content["origin"]),
-            support=_array(content["support"], np.int32),
-            n_support=_array(content["n_support"], np.int32),
-            support_vectors=_rows(
-                content["support_vectors"], content["n_features"] if content["kernel"] is not None else 0
-            ),
-            coef=_array(content["dual_coef"]),
-            b=_array(content["intercept"]),
-        )
-        _read_decisions(model, content["threshold"], content["calibration"])
-        _read_names(model, content["feature_names"])
+        machine = content["type"] in MACHINES
+        model = _machine_of(content) if machine else _classifier_of(content)
+        model.shape_fit_, model.fit_status_ = tuple(content["shape_fit"]), int(content["fit_status"])
+        if content["feature_names"] is not None:
+            model.feature_names_in_ = _array(content["feature_names"], object)
+            if model.feature_names_in_.shape != (model.n_features_in_,):
+                raise ValueError("names")
         return _SavedModel(model, "json", content["encoding"])
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, IndexError, RecursionError):
-        raise ValueError("the file is damaged: its parts do not fit each other") from None
+        raise ValueError(DAMAGED) from None
 
 
-def _read_names(model, names):
-    """Set the names of a model's features, if there are any."""
-    if names is not None:
-        model.feature_names_in_ = _array(names, object)
-        if model.feature_names_in_.shape != (model.n_features_in_,):
-            raise ValueError("names")
+def _shared_parts(content):
+    """Return the parts that every model of a JSON file has."""
+    parameters, d = content["parameters"], content["n_features"]
+    if isinstance(parameters["kernel"], dict):
+        parameters["kernel"] = _kernel(parameters["kernel"])
+    return {
+        "estimator": (TYPES | MACHINES)[content["type"]](**parameters),
+        "kernel": _kernel(content["kernel"]),
+        "n_features": d,
+        "support_vectors": _rows(content["support_vectors"], d if content["kernel"] is not None else 0),
+        "coef": _array(content["dual_coef"]),
+        "support": _array(content["support"], np.int32),
+        "origin": None if content["origin"] is None else _array(content["origin"]),
+    }
 
 
 def _machine_of(content):
     """Return the regression or the one-class model of a JSON file."""
-    parameters = content["parameters"]
-    if isinstance(parameters["kernel"], dict):
-        parameters["kernel"] = _kernel(parameters["kernel"])
-    d = content["n_features"]
-    model = _restored_machine(
-        estimator=MACHINES[content["type"]](**parameters),
-        kernel=_kernel(content["kernel"]),
-        n_features=d,
-        support_vectors=_rows(content["support_vectors"], d if content["kernel"] is not None else 0),
-        coef=_array(content["dual_coef"]),
-        b=float(_array(content["intercept"])),
-        support=_array(content["support"], np.int32),
-        origin=None if content["origin"] is None else _array(content["origin"]),
-    )
-    model.shape_fit_ = tuple(content["shape_fit"])
-    model.fit_status_, model.n_iter_ = int(content["fit_status"]), int(content["n_iter"])
+    model = _restored_machine(**_shared_parts(content), b=float(_array(content["intercept"])))
+    model.n_iter_ = int(content["n_iter"])
     if content["epsilon"] is not None:
         model.epsilon_ = float(_array(content["epsilon"]))
-    _read_names(model, content["feature_names"])
     return model
+
+
+def _classifier_of(content):
+    """Return the classifier of a JSON file."""
+    parameters = content["parameters"]
+    if isinstance(parameters["class_weight"], list):
+        parameters["class_weight"] = dict(map(tuple, parameters["class_weight"]))
+    model = _restored(
+        **_shared_parts(content),
+        classes=_classes(**content["classes"]),
+        class_weight=_array(content["class_weight"]),
+        n_iter=_array(content["n_iter"], np.int64),
+        n_support=_array(content["n_support"], np.int32),
+        b=_array(content["intercept"]),
+    )
+    _read_decisions(model, content["threshold"], content["calibration"])
+    return model
+
+
+def _check_parts(shapes, kernel, n, n_features, support_vectors, support, origin):
+    """Raise a ValueError unless the parts of a model with n support vectors fit each other.
+
+    `shapes` has pairs that have to be equal.
+    """
+    shapes = [
+        *shapes,
+        (type(n_features), int),
+        (support_vectors.shape if kernel is not None and n else (n, n_features), (n, n_features)),
+        ((n_features,) if origin is None else origin.shape, (n_features,)),
+        (support.shape, (n,)),
+    ]
+    if any(shape != expected for shape, expected in shapes):
+        raise ValueError(DAMAGED)
+    if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
+        raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
 
 
 def _restored_machine(estimator, kernel, n_features, support_vectors, coef, b, support=None, origin=None):
     """Return a fitted regression or one-class model; raise a ValueError where parts do not fit each other."""
     n = coef.size
     support = np.arange(n, dtype=np.int32) if support is None else support
-    shapes = [
-        (coef.shape, (n,)),
-        (support.shape, (n,)),
-        (type(n_features), int),
-        (support_vectors.shape if kernel is not None and n else (n, n_features), (n, n_features)),
-        ((n_features,) if origin is None else origin.shape, (n_features,)),
-    ]
-    if any(shape != expected for shape, expected in shapes):
-        raise ValueError("the file is damaged: its parts do not fit each other")
-    if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
-        raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
+    _check_parts([(coef.shape, (n,))], kernel, n, n_features, support_vectors, support, origin)
     estimator._set_model(kernel, origin, support, support_vectors, coef, b)
     estimator.n_features_in_, estimator.shape_fit_ = n_features, (n, n_features)
     estimator.fit_status_ = estimator.n_iter_ = 0
@@ -457,41 +444,30 @@ def _restored(
     coef,
     b,
     class_weight=None,
-    shape_fit=None,
-    fit_status=0,
     n_iter=None,
     origin=None,
     support=None,
 ):
     """Return a fitted estimator of its parts; raise a ValueError where they do not fit each other."""
-    # shapes and numbers of rows
     k, n_pairs, n = classes.size, math.comb(classes.size, 2), int(n_support.sum())
-    has_rows = kernel is not None and n > 0
+    support = np.arange(n, dtype=np.int32) if support is None else support
+    class_weight = np.ones(k) if class_weight is None else class_weight
     shapes = [
         (k >= 2 and np.unique(classes).size == k, True),
         (n_support.shape, (k,)),
         (bool((n_support >= 0).all()), True),
         (coef.shape if n else (n_pairs, 0), (n_pairs, n)),
         (b.shape, (n_pairs,)),
-        (type(n_features), int),
-        (support_vectors.shape if has_rows else (n, n_features), (n, n_features)),
-        ((n_features,) if origin is None else origin.shape, (n_features,)),
-        ((n,) if support is None else support.shape, (n,)),
-        ((k,) if class_weight is None else class_weight.shape, (k,)),
+        (class_weight.shape, (k,)),
     ]
-    if any(shape != expected for shape, expected in shapes):
-        raise ValueError("the file is damaged: its parts do not fit each other")
-    if kernel is None and n and not 0 <= support.min() <= support.max() < n_features:
-        raise ValueError("the file is damaged: a support vector is no row of the kernel matrix")
+    _check_parts(shapes, kernel, n, n_features, support_vectors, support, origin)
     # fitted attributes
     estimator._kernel, estimator._origin, estimator.classes_ = kernel, origin, classes
     estimator._coef, estimator._b = np.ascontiguousarray(coef.reshape(n_pairs, n)), b
     estimator.support_vectors_ = support_vectors
-    estimator.support_ = np.arange(n, dtype=np.int32) if support is None else support
-    estimator.class_weight_ = np.ones(k) if class_weight is None else class_weight
-    estimator.n_features_in_ = n_features
-    estimator.shape_fit_ = (n, n_features) if shape_fit is None else shape_fit
-    estimator.fit_status_ = fit_status
+    estimator.support_, estimator.class_weight_ = support, class_weight
+    estimator.n_features_in_, estimator.shape_fit_ = n_features, (n, n_features)
+    estimator.fit_status_ = 0
     estimator.n_iter_ = np.zeros(n_pairs, dtype=np.int64) if n_iter is None else n_iter
     estimator.threshold_ = 0.0
     estimator._describe(np.repeat(np.arange(k), n_support))

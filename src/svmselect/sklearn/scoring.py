@@ -12,39 +12,27 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _num_features
 
 from svmselect.sklearn.calibration import left_out_probabilities
-from svmselect.sklearn.one_vs_one import decisions, winners
+from svmselect.sklearn.one_vs_one import checked_weight, decisions, winners
 
-__all__ = ["LeftOut", "Scoring", "best_threshold", "left_out_rows", "routing_enabled"]
+__all__ = [
+    "LeftOut",
+    "LeftOutRows",
+    "Scoring",
+    "best_threshold",
+    "left_out_rows",
+    "left_out_score",
+    "routing_enabled",
+]
 
 ALLOWED = "a name of sklearn.metrics.get_scorer_names(), a callable, or several of these"
 
 
 class Scoring:
-    """The scores of a search.
+    """The scores of a search, as for scikit-learn's GridSearchCV; raise a ValueError for anything else.
 
-    Parameters
-    ----------
-    scoring : str, callable, list, tuple, set or dict
-        As for scikit-learn's GridSearchCV: a name; ``scorer(estimator, X, y)``, whose result is a number or a
-        dict of numbers; several names; or a dict from names to either of the first two.
-
-    Attributes
-    ----------
-    names : list of str
-        The names of the scores.
-    several : bool
-        Whether there are several scores; the name of a single one is "score".
-    needs_values : bool
-        Whether a scorer needs more than labels.
-
-    Raises
-    ------
-    ValueError
-        For anything else.
-
-    Notes
-    -----
-    `names` and `needs_values` are known after `rehearse`.
+    `scoring` is a name; ``scorer(estimator, X, y)``, whose result is a number or a dict of numbers; several
+    names; or a dict from names to either of the first two. A single score has the name "score". The `names`,
+    and whether scorers need more than labels, `needs_values`, are known after `rehearse`.
     """
 
     def __init__(self, scoring):
@@ -152,59 +140,68 @@ def left_out_rows(estimator, classes, codes, X, values, weight, folds):
     return LeftOut(estimator, classes, X, values, probabilities)
 
 
-class LeftOut(ClassifierMixin, BaseEstimator):
-    """A fitted classifier as scorers see it, each of whose answers is by the classifier without that row.
+class LeftOutRows(BaseEstimator):
+    """A fitted estimator as scorers see it, each of whose answers is by the model without that row.
 
-    Parameters
-    ----------
-    estimator : SVC
-        Its `decision_function_shape` is the shape of the decision values.
-    classes : ndarray, shape (k,)
-    X : array_like, DataFrame or CSR matrix, shape (n, d)
-        The rows that scorers may ask about, all at once.
-    values : ndarray, shape (n, k (k - 1) / 2)
-        Decision values of the pairs.
-    probabilities : callable, optional
-        ``probabilities()``: those of the classes, shape (n, k).
-
-    Attributes
-    ----------
-    values_needed : bool
-        Whether a scorer has called for more than labels.
+    Scorers may ask about the rows X, all at once. `values_needed` says whether a scorer has called for more
+    than labels.
     """
 
-    def __init__(self, estimator, classes, X, values, probabilities=None):
-        self.estimator, self.classes, self.X, self.values = estimator, classes, X, values
-        self.probabilities = probabilities
-        self.classes_ = classes
+    values_needed = False
+
+    def __init__(self, X, values):
+        self.X, self.values = X, values
         self.n_features_in_ = _num_features(X)
-        self.values_needed = False
 
     def __sklearn_is_fitted__(self):
         return True
 
-    def _check_rows(self, X):
+    def values_of(self, X):
+        """Return the values of the rows that the scorer was given."""
         if X is not self.X:
             raise ValueError("a scorer of a search may ask about the rows that it is given, all at once")
+        return self.values
+
+
+class LeftOut(ClassifierMixin, LeftOutRows):
+    """A fitted classifier as scorers see it; see `LeftOutRows`.
+
+    `values` are decision values of the pairs, and `probabilities` is called for those of the classes, shape
+    (n, k).
+    """
+
+    def __init__(self, estimator, classes, X, values, probabilities=None):
+        super().__init__(X, values)
+        self.estimator, self.classes, self.probabilities = estimator, classes, probabilities
+        self.classes_ = classes
 
     def predict(self, X):
         """Return the labels, shape (n,)."""
-        self._check_rows(X)
-        return self.classes_[winners(self.values, self.classes_.size, self.estimator.break_ties)]
+        values = self.values_of(X)
+        return self.classes_[winners(values, self.classes_.size, self.estimator.break_ties)]
 
     def decision_function(self, X):
         """Return the decision values; see `SVC.decision_function`."""
-        self._check_rows(X)
         self.values_needed = True
-        return decisions(self.values, self.classes_.size, self.estimator.decision_function_shape)
+        return decisions(self.values_of(X), self.classes_.size, self.estimator.decision_function_shape)
 
     def predict_proba(self, X):
         """Return probabilities of the classes, shape (n, k), by the calibration of the estimator."""
-        self._check_rows(X)
+        self.values_of(X)
         self.values_needed = True
         if getattr(self.estimator, "calibration", None) is None:
             raise ValueError("scoring asks for probabilities, which the estimator has with calibration='loo'")
         return self.probabilities()
+
+
+def left_out_score(scoring, view, right, values, y, sample_weight):
+    """Return the score, or several by name, of the view of ``values()``, rehearsed with right ones."""
+    scoring, given = Scoring(scoring), {}
+    if sample_weight is not None:
+        given["sample_weight"] = checked_weight(sample_weight, len(y))
+    scoring.rehearse(view(right), y, given)
+    scores = scoring(view(values()), y, given)
+    return scores if scoring.several else scores["score"]
 
 
 def best_threshold(estimator, classes, X, y, values, codes, metadata, scoring):

@@ -1,12 +1,11 @@
 """Base of the searches over C and gamma: rounds of halving, the best model, and the columns of results."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import time
 import warnings
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
@@ -23,8 +22,8 @@ from svmselect.sklearn.candidates import candidates_of, parameters
 from svmselect.sklearn.classifier import as_given, training_set, warn_not_converged
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
 from svmselect.sklearn.kernels import is_precomputed
+from svmselect.sklearn.machine import LeftOutOneClass, OneClassSVM, one_class_rows
 from svmselect.sklearn.one_vs_one import right_values
-from svmselect.sklearn.outliers import LeftOutOneClass, OneClassSVM, one_class_rows
 from svmselect.sklearn.scoring import LeftOut, Scoring, routing_enabled
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import LeftOutRegression, Regressor, regression_rows
@@ -41,22 +40,27 @@ def _has_probabilities(search):
     return getattr(search.estimator, "calibration", None) is not None
 
 
-def _has_decision_values(search):
-    """Return whether the models of a search have decision values."""
-    return not search._is_regression()
-
-
-def _has_score(search):
-    """Return whether a search has a score of new rows; that of one-class models is a scorer's."""
-    return search.scoring is not None or not search._is_one_class()
-
-
+@dataclass(eq=False, repr=False)
 class Search(ClassifierMixin, BaseEstimator):
     """A search over C or nu, the kernel and its parameters, and class weights, on shared Gram matrices.
 
-    A subclass has a method ``_evaluator(data, groups, **options)``, which returns an Evaluator; `groups` is
-    what the user gave, `options` are those of Evaluator.
+    A subclass has a method ``_evaluator(data, groups, template, scoring)``, which returns an Evaluator;
+    `groups` is what the user gave.
     """
+
+    estimator: Any = None
+    param_grid: Any = None
+    _: KW_ONLY
+    scoring: Any = None
+    refit: Any = True
+    n_candidates: int | None = None
+    factor: float | None = None
+    stop_early: bool = False
+    n_jobs: int | None = None
+    error_score: Any = np.nan
+    return_train_score: bool = False
+    verbose: bool = False
+    random_state: Any = None
 
     _named_splits = True
 
@@ -86,12 +90,7 @@ class Search(ClassifierMixin, BaseEstimator):
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
 
     def get_metadata_routing(self):
-        """Return the router of metadata of `fit` and `score`; see scikit-learn's guide to metadata routing.
-
-        Returns
-        -------
-        MetadataRouter
-        """
+        """Return the router of metadata of `fit` and `score`; see scikit-learn's guide."""
         router = MetadataRouter(owner=self)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         if self.scoring is None:
@@ -145,7 +144,8 @@ class Search(ClassifierMixin, BaseEstimator):
         regression, one_class = self._is_regression(), self._is_one_class()
         if not (regression or one_class):
             check_calibration(template)
-        self._check_parameters()
+        if not (isinstance(self.error_score, numbers.Real) or str(self.error_score) == "raise"):
+            raise ValueError(f"error_score must be 'raise' or a number, got {self.error_score!r}")
         if regression:  # rows of one class, which have targets
             rows, z = regression_rows(self, X, y)
             classes, codes = np.zeros(1), np.zeros(z.size, dtype=np.intp)
@@ -173,28 +173,20 @@ class Search(ClassifierMixin, BaseEstimator):
         # 2) the models, and a rehearsal of the scores
         rng = check_random_state(self.random_state)
         candidates = candidates_of(self.param_grid, template, data, self.n_candidates, rng)
-        if regression:
-            scoring.rehearse(LeftOutRegression(given_X, z), given_y, given)
-        elif one_class:
-            if scoring is not None:
-                right = np.where(np.asarray(given_y) == 1, 1.0, -1.0)
-                scoring.rehearse(LeftOutOneClass(given_X, right), given_y, given)
-        elif scoring is not None:
-            k = classes.size
-            right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
+        if scoring is not None:
+            if regression:
+                right = LeftOutRegression(given_X, z)
+            elif one_class:
+                right = LeftOutOneClass(given_X, np.where(np.asarray(given_y) == 1, 1.0, -1.0))
+            else:
+                k = classes.size
+                right = LeftOut(template, classes, given_X, right_values(codes, k), lambda: np.eye(k)[codes])
             scoring.rehearse(right, given_y, given)
         choice = _Choice(self.refit, scoring)
-        options = {
-            "template": template,
-            "scoring": scoring,
-            "error_score": self.error_score,
-            "return_train_score": self.return_train_score,
-            "stop_early": self.stop_early,
-        }
         # 3) the search
         self._check_shortcuts(choice.by, template)
         begin = time.perf_counter()
-        rounds = self._rounds(data, groups, candidates, choice.by, options, rng)
+        rounds = self._rounds(data, groups, candidates, choice.by, template, scoring, rng)
         self.search_time_ = time.perf_counter() - begin
         # 4) results, and the best model trained on all rows
         self.n_rows_ = codes.size
@@ -215,9 +207,9 @@ class Search(ClassifierMixin, BaseEstimator):
             self.refit_time_ = time.perf_counter() - begin
         return self
 
-    def _rounds(self, data, groups, candidates, by, options, rng):
+    def _rounds(self, data, groups, candidates, by, template, scoring, rng):
         """Return the columns of the models of each round; without `factor` there is one, of all rows."""
-        evaluator = self._evaluator(data, groups, **options)
+        evaluator = self._evaluator(data, groups, template, scoring)
         sizes, rounds = [data.codes.size], []
         if self.factor is not None:
             splits = evaluator.n_splits if self._named_splits else SPLITS
@@ -228,10 +220,11 @@ class Search(ClassifierMixin, BaseEstimator):
             # 1) rows of this round
             if size < data.codes.size:
                 rows = np.sort(order[:size])
-                sample = data.taken(rows, is_precomputed(options["template"].kernel))
-                evaluator = self._evaluator(sample, None if groups is None else groups[rows], **options)
+                sample = data.taken(rows, is_precomputed(template.kernel))
+                sample_groups = None if groups is None else groups[rows]
+                evaluator = self._evaluator(sample, sample_groups, template, scoring)
             elif self.factor is not None:
-                evaluator = self._evaluator(data, groups, **options)
+                evaluator = self._evaluator(data, groups, template, scoring)
             # 2) scores of its models
             models = evaluate_candidates(evaluator, candidates, self.n_jobs, self.verbose)
             _warn_failed(models, self.error_score)
@@ -266,11 +259,9 @@ class Search(ClassifierMixin, BaseEstimator):
             if template.break_ties:
                 raise ValueError("stop_early is for votes, got break_ties=True")
 
-    def _check_parameters(self):
-        """Raise a ValueError for a bad `error_score`."""
-        score = self.error_score
-        if not (isinstance(score, numbers.Real) or (isinstance(score, str) and score == "raise")):
-            raise ValueError(f"error_score must be 'raise' or a number, got {score!r}")
+    def _options(self):
+        """Return the parameters that are those of an Evaluator."""
+        return {name: getattr(self, name) for name in ("error_score", "return_train_score", "stop_early")}
 
     def _routed(self, method, given):
         """Return the metadata that `fit` or `score` passes to the estimator, the splitter and the scorers."""
@@ -292,7 +283,7 @@ class Search(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no best_estimator_ with refit=False")
         return self.best_estimator_
 
-    @available_if(_has_score)
+    @available_if(lambda search: search.scoring is not None or not search._is_one_class())
     def score(self, X, y=None, sample_weight=None, **metadata):
         """Compute the score of the best model at new rows.
 
@@ -307,7 +298,7 @@ class Search(ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-            By the scorer that chose the model; its accuracy without `scoring`.
+            By the scorer that chose the model; without `scoring` its accuracy, of regressions r2.
         """
         best = self._best()
         given = {"sample_weight": sample_weight, **metadata}
@@ -325,7 +316,7 @@ class Search(ClassifierMixin, BaseEstimator):
         """Predict labels, or targets, by the best model; see `SVC.predict`."""
         return self._best().predict(X)
 
-    @available_if(_has_decision_values)
+    @available_if(lambda search: not search._is_regression())
     def decision_function(self, X):
         """Compute decision values of the best model; see `SVC.decision_function`."""
         return self._best().decision_function(X)
@@ -357,18 +348,9 @@ def _handed_on(given, routed):
 
 
 class _Choice:
-    """The choice of the best model.
+    """The choice of the best model; raise a ValueError for a bad `refit`.
 
-    Parameters
-    ----------
-    refit : bool, str or callable
-        See the searches; a ValueError for a bad one.
-    scoring : Scoring or None
-
-    Attributes
-    ----------
-    by : str, callable or None
-        The score that chooses, or a function of `cv_results_`; None if no model is the best.
+    `by` is the score that chooses, or a function of `cv_results_`; None if no model is the best.
     """
 
     def __init__(self, refit, scoring):
@@ -419,10 +401,7 @@ def rows_of_rounds(n_models, factor, m, least):
 
 
 def nested_order(codes, rng):
-    """Draw an order of the rows whose beginnings have the shares of the classes, and a few rows of each.
-
-    `codes` are the numbers of the rows' classes.
-    """
+    """Draw an order of rows whose beginnings have the shares of the classes, and a few rows of each."""
     order = rng.permutation(codes.size)
     place = np.empty(codes.size)
     for code in np.unique(codes):
@@ -430,22 +409,6 @@ def nested_order(codes, rng):
         place[rows_of_class] = (np.arange(rows_of_class.size) + 0.5) / rows_of_class.size
         place[rows_of_class[:LEAST_OF_A_CLASS]] = -1
     return order[np.argsort(place[order], kind="stable")]
-
-
-def _merged(rounds):
-    """Return the columns of all rounds as one table; columns that a round lacks are NaN."""
-    if len(rounds) == 1:
-        return rounds[0]
-    table = {}
-    for name in dict.fromkeys(name for columns in rounds for name in columns):
-        parts = [columns.get(name, np.full(len(columns["params"]), np.nan)) for columns in rounds]
-        if name == "params":
-            table[name] = [model for part in parts for model in part]
-        elif isinstance(parts[0], np.ma.MaskedArray):
-            table[name] = np.ma.concatenate(parts)
-        else:
-            table[name] = np.concatenate(parts)
-    return table
 
 
 def _columns_of(models, candidates, named_splits, weight=None):
@@ -471,8 +434,19 @@ def _columns_of(models, candidates, named_splits, weight=None):
 
 
 def _ranked(rounds):
-    """Return the columns of all rounds as one table, with the ranks of the models by each score."""
-    table = _merged(rounds)
+    """Return the columns of all rounds as one table, with the ranks of the models by each score.
+
+    Columns that a round lacks are NaN there.
+    """
+    table = rounds[0] if len(rounds) == 1 else {}
+    for name in dict.fromkeys(name for columns in rounds for name in columns if len(rounds) > 1):
+        parts = [columns.get(name, np.full(len(columns["params"]), np.nan)) for columns in rounds]
+        if name == "params":
+            table[name] = [model for part in parts for model in part]
+        elif isinstance(parts[0], np.ma.MaskedArray):
+            table[name] = np.ma.concatenate(parts)
+        else:
+            table[name] = np.concatenate(parts)
     for name in [name for name in table if name.startswith("mean_test_")]:
         table[name.replace("mean", "rank", 1)] = _ranks(table[name], table.get("iter"))
     return table

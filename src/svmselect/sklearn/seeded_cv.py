@@ -1,9 +1,8 @@
 """Model selection by cross-validation with seeded fits."""
 
-from __future__ import annotations
-
 import time
-from typing import NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -23,6 +22,7 @@ from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 __all__ = ["FoldEvaluator", "SeededCV"]
 
 
+@dataclass(eq=False, repr=False)
 class SeededCV(Search):
     """Search by cross-validation, as GridSearchCV with scikit-learn's SVC.
 
@@ -69,38 +69,10 @@ class SeededCV(Search):
     {'C': 10, 'gamma': 0.1}
     """
 
-    def __init__(
-        self,
-        estimator=None,
-        param_grid=None,
-        *,
-        scoring=None,
-        cv=3,
-        refit=True,
-        n_candidates=None,
-        factor=None,
-        stop_early=False,
-        n_jobs=None,
-        error_score=np.nan,
-        return_train_score=False,
-        verbose=False,
-        random_state=None,
-    ):
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.scoring = scoring
-        self.cv = cv
-        self.refit = refit
-        self.n_candidates = n_candidates
-        self.factor = factor
-        self.stop_early = stop_early
-        self.n_jobs = n_jobs
-        self.error_score = error_score
-        self.return_train_score = return_train_score
-        self.verbose = verbose
-        self.random_state = random_state
+    _: KW_ONLY
+    cv: Any = 3
 
-    def _evaluator(self, data, groups, **options):
+    def _evaluator(self, data, groups, template, scoring):
         if self._is_one_class():
             raise ValueError("estimator must not be a OneClassSVM here, LOOSearchCV searches its models")
         splitter = check_cv(self.cv, data.y, classifier=not self._is_regression())
@@ -113,7 +85,7 @@ class SeededCV(Search):
                 raise ValueError(f"fold {h} of cv holds out rows of weight zero only")
         self.n_splits_ = len(splits)
         kind = _RegressionFolds if self._is_regression() else FoldEvaluator
-        return kind(splits, data=data, **options)
+        return kind(splits, data, template, scoring, **self._options())
 
 
 class _Split(NamedTuple):
@@ -124,26 +96,13 @@ class _Split(NamedTuple):
 
 
 class _SplitFit(NamedTuple):
-    """The fit of a model on a split: decision values of the pairs, or the error that it raised.
+    """The fit of a model on a split: decision values of the pairs at its rows, or an error."""
 
-    Attributes
-    ----------
-    classes : ndarray of intp, shape (k,)
-        Numbers of the classes that it was trained on.
-    test, train : ndarray, shape (n_rows, k (k - 1) / 2)
-        At the rows of the split.
-    seconds : float
-        Wall-clock time.
-    n_not_converged : int
-        Solves that ran out of steps.
-    error : Exception or None
-    """
-
-    classes: np.ndarray | None = None
-    test: np.ndarray | None = None
+    classes: np.ndarray | None = None  # numbers of the classes that it was trained on
+    test: np.ndarray | None = None  # shape (n_rows, k (k - 1) / 2)
     train: np.ndarray | None = None
-    seconds: float = 0.0
-    n_not_converged: int = 0
+    seconds: float = 0.0  # wall-clock time
+    n_not_converged: int = 0  # solves that ran out of steps
     error: Exception | None = None
 
 
@@ -171,17 +130,10 @@ FITS = {"C": _fits_along_C, "nu": _fits_of_nus}
 
 
 class FoldEvaluator(Evaluator):
-    """Evaluation on splits.
+    """Evaluation on splits; for other arguments see `Evaluator`."""
 
-    Parameters
-    ----------
-    splits : list of _Split
-    **options
-        Arguments of `Evaluator`.
-    """
-
-    def __init__(self, splits, **options):
-        super().__init__(**options)
+    def __init__(self, splits, *args, **options):
+        super().__init__(*args, **options)
         self.splits, self.n_splits, self.n_scores = splits, len(splits), len(splits)
 
     def evaluate(self, gram, class_weight, values, progress):
@@ -220,15 +172,9 @@ class FoldEvaluator(Evaluator):
     def by_grid(self, gram, folds, Cs):
         """Return the _SplitFit of each model on each split, by one call for all of them."""
         begin = time.perf_counter()
-        grid = cross_validate_grid(
-            gram,
-            np.where(self.data.codes == 1, 1.0, -1.0),
-            Cs,
-            folds=folds,
-            tol=self.template.tol,
-            max_iter=step_limit(self.template.max_iter),
-            decision_values=True,
-        )
+        y, limit = np.where(self.data.codes == 1, 1.0, -1.0), step_limit(self.template.max_iter)
+        options = {"tol": self.template.tol, "max_iter": limit, "decision_values": True}
+        grid = cross_validate_grid(gram, y, Cs, folds=folds, **options)
         seconds = (time.perf_counter() - begin) / (len(Cs) * self.n_splits)
         both = np.arange(2)
         return [

@@ -1,15 +1,14 @@
 """The C-SVC and the nu-SVC as scikit-learn estimators."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 
 from svmselect.checks import check_options
 from svmselect.path import check_values
-from svmselect.sklearn.classifier import Classifier, step_limit, warn_not_converged
-from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.classifier import Classifier, step_limit
 from svmselect.sklearn.kernels import gram_of, single_rounding
-from svmselect.sklearn.leave_one_out import left_out_tol, loo_path, pair_decision, retrained
+from svmselect.sklearn.one_vs_one import loo_path, pair_decision, retrained
 from svmselect.svm import solve_csvc, solve_nusvc
 
 __all__ = ["SVC", "NuSVC"]
@@ -21,6 +20,7 @@ EXACT = 1e-9
 SINGLE_ROWS, SINGLE_SHARE, SINGLE_CHECKED = 1_000, 0.25, 64
 
 
+@dataclass(eq=False, repr=False)
 class SVC(Classifier):
     """Support vector classifier that knows its leave-one-out error.
 
@@ -43,9 +43,8 @@ class SVC(Classifier):
         For all named kernels but the linear one: "scale" is ``1 / (d var(X))``, "auto" is ``1 / d``.
     coef0 : float
         For "poly", where it must not be negative, and "sigmoid".
-    shrinking : bool
-        A parameter of scikit-learn's SVC that changes nothing: the solver leaves out rows while they do not
-        matter.
+    shrinking, random_state
+        Parameters of scikit-learn's SVC that change nothing.
     probability : bool
         A parameter of scikit-learn's SVC that must be False: see `calibration`.
     class_weight : dict, "balanced" or None
@@ -63,8 +62,6 @@ class SVC(Classifier):
     break_ties : bool
         With more than two classes: whether the values of "ovr" decide between classes of equally many votes.
         Else the first of them is predicted. Single-fit estimates do not break ties.
-    random_state : int, RandomState or None
-        A parameter of scikit-learn's SVC that changes nothing: nothing is drawn at random.
     calibration : {None, "loo"}
         "loo": `fit` leaves each row out, and `predict_proba` has probabilities calibrated by the exact
         left-out decision values. No further model is trained. Rows count by their sample weights.
@@ -77,23 +74,9 @@ class SVC(Classifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (k,)
-        Labels, sorted.
-    support_ : ndarray of int32, shape (n_SV,)
-        Rows of the support vectors, class by class.
-    support_vectors_ : ndarray or CSR matrix, shape (n_SV, d)
-    n_support_ : ndarray of int32, shape (k,)
-    dual_coef_ : ndarray, shape (k - 1, n_SV)
-        ``y alpha``, in LIBSVM's layout.
-    intercept_ : ndarray, shape (k (k - 1) / 2,)
-    coef_ : ndarray, shape (k (k - 1) / 2, d)
-        Linear kernel only.
-    class_weight_ : ndarray, shape (k,)
-    fit_status_ : int
-        0, or 1 if training ran out of steps.
-    n_iter_ : ndarray of int, shape (k (k - 1) / 2,)
-    n_features_in_, feature_names_in_, shape_fit_
-        Number, names and shape of the training rows, as in scikit-learn's estimators.
+    classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, class_weight_, \
+    fit_status_, n_iter_, n_features_in_, feature_names_in_, shape_fit_
+        As in scikit-learn's SVC.
     threshold_ : float
         The decision value from which on `predict` predicts the second of two classes.
     loo_error_ : float
@@ -123,12 +106,8 @@ class SVC(Classifier):
     A pickle, or a copy, does not hold the training set: estimates that were not computed before are an
     AttributeError there.
 
-    From 1,000 rows on, three or more classes are trained with float32 values of an RBF kernel if these move
-    decision values by at most a quarter of `tol`. That is estimated before, and checked in float64 at 64 rows
-    of each pair. Leave-one-out and the estimates compute float64 values.
-
-    `fit` calls `_train`, `_solve`, `svmselect.solve_csvc` and, compiled, ``solver._active_set.solve`` and
-    ``Dual.solve``.
+    Three or more classes of 1,000 rows or more are trained with float32 values of an RBF kernel if these are
+    sure to move decision values by at most a quarter of `tol`.
 
     Examples
     --------
@@ -142,46 +121,7 @@ class SVC(Classifier):
     array([0, 0])
     """
 
-    def __init__(
-        self,
-        C=1.0,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        class_weight=None,
-        tol=1e-3,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        calibration=None,
-        calibration_method="sigmoid",
-        threshold=None,
-    ):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.class_weight = class_weight
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.calibration = calibration
-        self.calibration_method = calibration_method
-        self.threshold = threshold
+    C: float = 1.0
 
     _formulation = "C"
 
@@ -223,40 +163,20 @@ class SVC(Classifier):
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
 
     def leave_one_out(self, progress=None, decision_values=False):
-        """Leave each training row out in turn.
+        """Leave each training row out in turn; return `loo_predictions_`.
 
-        Parameters
-        ----------
-        progress : callable, optional
-            Called as ``progress(share)`` with the share of the work that is done.
-        decision_values : bool
-            Whether to compute `loo_decision_`, too, for which every path goes to its end.
-
-        Returns
-        -------
-        ndarray, shape (m,)
-            `loo_predictions_`: the prediction for each row by the classifier trained without it.
+        `progress` is called as ``progress(share)`` with the share of the work that is done. With
+        `decision_values`, `loo_decision_` is computed, too, for which every path goes to its end.
         """
-        training = training_of(self, "leave_one_out")
-        starts = [solution.alpha for solution in training.solutions]
-        decision_values = decision_values or (self.break_ties and len(self.classes_) > 2)
-        limit = step_limit(self.max_iter)
-        (model,) = loo_path(
-            training.gram,
-            training.problem,
-            [float(training.value)],
-            self.tol,
-            limit,
-            starts,
-            progress,
-            decision_values,
-        )
-        tol = left_out_tol(self._formulation, self.tol, decision_values)
-        warn_not_converged(model.n_not_converged, self, tol)
-        self.left_out(model.values, decision_values)
-        return self.loo_predictions_
+        return self._leave_out(progress, decision_values)
+
+    def _left_out_model(self, training, progress, decision_values):
+        starts, limit = [solution.alpha for solution in training.solutions], step_limit(self.max_iter)
+        parts = training.gram, training.problem, [float(training.value)], self.tol, limit
+        return next(loo_path(*parts, starts, progress, decision_values))
 
 
+@dataclass(eq=False, repr=False)
 class NuSVC(Classifier):
     """Support vector classifier with nu in the place of C.
 
@@ -293,46 +213,9 @@ class NuSVC(Classifier):
     0.99
     """
 
-    def __init__(
-        self,
-        nu=0.5,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        probability=False,
-        class_weight=None,
-        tol=1e-5,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-        decision_function_shape="ovr",
-        break_ties=False,
-        random_state=None,
-        calibration=None,
-        calibration_method="sigmoid",
-        threshold=None,
-    ):
-        self.nu = nu
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.shrinking = shrinking
-        self.probability = probability
-        self.class_weight = class_weight
-        self.tol = tol
-        self.cache_size = cache_size
-        self.verbose = verbose
-        self.max_iter = max_iter
-        self.decision_function_shape = decision_function_shape
-        self.break_ties = break_ties
-        self.random_state = random_state
-        self.calibration = calibration
-        self.calibration_method = calibration_method
-        self.threshold = threshold
+    nu: float = 0.5
+    _: KW_ONLY
+    tol: float = 1e-5
 
     _formulation = "nu"
 
@@ -361,16 +244,8 @@ class NuSVC(Classifier):
         ValueError
             If nu is infeasible without a row, or leaves no margin.
         """
-        training = training_of(self, "leave_one_out")
-        model = retrained(
-            training.gram,
-            training.problem,
-            training.value,
-            training.solutions,
-            self.tol,
-            step_limit(self.max_iter),
-            progress,
-        )
-        warn_not_converged(model.n_not_converged, self)
-        self.left_out(model.values, decision_values)
-        return self.loo_predictions_
+        return self._leave_out(progress, decision_values)
+
+    def _left_out_model(self, training, progress, decision_values):
+        parts = training.gram, training.problem, training.value, training.solutions
+        return retrained(*parts, self.tol, step_limit(self.max_iter), progress)

@@ -1,19 +1,23 @@
 """The epsilon-SVR and the nu-SVR as scikit-learn estimators."""
 
 import numbers
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import span_estimate_svr
 from svmselect.forks import cached_property
 from svmselect.kernels.panels import slices
 from svmselect.loo import leave_one_out_svr
 from svmselect.path import check_values
-from svmselect.sklearn.classifier import canonical, plain, rows_to_predict, step_limit, warn_not_converged
+from svmselect.sklearn.classifier import checked_data, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.machine import LeftOutRows, Machine
+from svmselect.sklearn.machine import Machine
+from svmselect.sklearn.scoring import LeftOutRows, left_out_score
 from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
 
 __all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
@@ -24,21 +28,8 @@ SPAN_TOL = 1e-10  # KKT gap of fits whose spans are taken, relative to the range
 
 def regression_rows(estimator, X, y):
     """Return X as a float64 ndarray or canonical CSR matrix, a copy, and targets as float64."""
-    if plain(X, y) and y.dtype.kind in "fiu" and X.shape[0] > 0:
-        estimator.n_features_in_ = X.shape[1]
-        estimator.__dict__.pop("feature_names_in_", None)
-        return np.array(X, order="C"), y.astype(np.float64)
-    X, z = validate_data(
-        estimator,
-        canonical(X),
-        y,
-        accept_sparse="csr",
-        dtype=np.float64,
-        order="C",
-        copy=True,
-        y_numeric=True,
-    )
-    return canonical(X), np.asarray(z, dtype=np.float64)
+    X, z = checked_data(estimator, X, y, "fiu", y_numeric=True)
+    return X, np.array(z, dtype=np.float64)
 
 
 class LeftOutRegression(RegressorMixin, LeftOutRows):
@@ -56,11 +47,7 @@ class Regressor(RegressorMixin, Machine):
     predictions, and how many of them are not known to the tolerance. For the rest see `Machine`.
     """
 
-    _on_demand: tuple[str, ...] = ("loo_predictions_", "_left_out_models")
-
-    def set_of(self, shared, value):
-        """Return an unfitted copy with values of `_shared` and `_formulation`."""
-        return clone(self).set_params(**{self._shared: shared, self._formulation: value})
+    _on_demand: ClassVar[tuple[str, ...]] = ("loo_predictions_", "_left_out_models")
 
     @staticmethod
     def variables_of(solution):
@@ -127,15 +114,6 @@ class Regressor(RegressorMixin, Machine):
         warn_not_converged(n, self)
         return predictions
 
-    def leave_one_out(self, progress=None):
-        """Leave each training row out in turn; return `loo_predictions_`.
-
-        `progress` is called with the share of the work that is done.
-        """
-        report = progress and (lambda done, total: progress(done / total))
-        self.__dict__["loo_predictions_"] = self._left_out(training_of(self, "leave_one_out"), report)
-        return self.loo_predictions_
-
     def loo_score(self, scoring, sample_weight=None):
         """Compute a score of the left-out predictions.
 
@@ -152,28 +130,16 @@ class Regressor(RegressorMixin, Machine):
             A dict for several scores.
         """
         training = training_of(self, "loo_score")
-        right, left_out = (LeftOutRegression(training.X, v) for v in (training.z, self.loo_predictions_))
-        return self._score_of(scoring, left_out, right, training.z, sample_weight)
+        view, z = partial(LeftOutRegression, training.X), training.z
+        return left_out_score(scoring, view, z, lambda: self.loo_predictions_, z, sample_weight)
 
     def predict_interval(self, X, alpha=0.1):
         """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
 
-        Parameters
-        ----------
-        X : array_like, DataFrame or sparse matrix, shape (n, d)
-            As for `predict`.
-        alpha : float
-            In (0, 1). If rows are exchangeable, an interval has the target of a new row with probability
-            ``1 - 2 alpha`` at least, and usually about ``1 - alpha``.
-
-        Returns
-        -------
-        ndarray, shape (n, 2)
-            Lower and upper ends; infinite where there are fewer than ``1 / alpha - 1`` training rows.
-
-        Notes
-        -----
-        The models without each row come from the paths of leave-one-out. They take ``8 m^2`` bytes.
+        If rows are exchangeable, an interval has the target of a new row with probability ``1 - 2 alpha`` at
+        least, and usually about ``1 - alpha``. The result, shape (n, 2), are lower and upper ends, infinite
+        where there are fewer than ``1 / alpha - 1`` training rows. The models without each row come from the
+        paths of leave-one-out, and take ``8 m^2`` bytes.
         """
         if not (isinstance(alpha, numbers.Real) and 0 < alpha < 1):
             raise ValueError(f"alpha must be a number in (0, 1), got {alpha!r}")
@@ -198,6 +164,7 @@ class Regressor(RegressorMixin, Machine):
         return ends
 
 
+@dataclass(eq=False, repr=False)
 class SVR(Regressor):
     """Epsilon support vector regression that knows its left-out predictions.
 
@@ -247,24 +214,9 @@ class SVR(Regressor):
     _formulation, _shared = "C", "epsilon"
     _on_demand = (*Regressor._on_demand, "span_estimate_")
 
-    def __init__(
-        self,
-        *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        C=1.0,
-        epsilon=0.1,
-        shrinking=True,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.kernel, self.degree, self.gamma, self.coef0 = kernel, degree, gamma, coef0
-        self.tol, self.C, self.epsilon, self.shrinking = tol, C, epsilon, shrinking
-        self.cache_size, self.verbose, self.max_iter = cache_size, verbose, max_iter
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
 
     def solution_on(self, gram, z, weight, former=None):
         """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
@@ -291,6 +243,7 @@ class SVR(Regressor):
         return loo.predictions, loo.n_not_converged
 
 
+@dataclass(eq=False, repr=False)
 class NuSVR(Regressor):
     """Nu support vector regression: epsilon follows from the share of rows outside the tube.
 
@@ -322,24 +275,9 @@ class NuSVR(Regressor):
 
     _formulation, _shared = "nu", "C"
 
-    def __init__(
-        self,
-        *,
-        nu=0.5,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        shrinking=True,
-        tol=1e-3,
-        cache_size=2048,
-        verbose=False,
-        max_iter=-1,
-    ):
-        self.nu, self.C, self.kernel, self.degree, self.gamma = nu, C, kernel, degree, gamma
-        self.coef0, self.shrinking, self.tol, self.cache_size = coef0, shrinking, tol, cache_size
-        self.verbose, self.max_iter = verbose, max_iter
+    _: KW_ONLY
+    nu: float = 0.5
+    C: float = 1.0
 
     def solution_on(self, gram, z, weight, former=None):
         """Return the RegressionSolution on a Gram matrix; see `Regressor`."""

@@ -33,6 +33,8 @@ import numpy as np
 from scipy.linalg.cython_blas cimport drot, dtrsv
 from scipy.linalg.lapack import dpstrf
 
+from svmselect.solver._smo import smallest
+
 from svmselect.solver._smo cimport Dual
 from svmselect.solver._state cimport MOST_IDLE, SNAP, vec_axpy
 
@@ -77,14 +79,7 @@ cdef double dot(Py_ssize_t n, const double *x, const double *y) noexcept nogil:
 
 
 cdef class Basis:
-    """A block of rows of a dual problem, and a basis among them.
-
-    Parameters
-    ----------
-    dual : Dual
-    capacity : int
-        The largest number of rows of a block.
-    """
+    """A block of rows of a dual problem, at most `capacity`, and a basis among them."""
 
     cdef Dual dual
     cdef Py_ssize_t capacity, w, s
@@ -525,18 +520,11 @@ cdef class ActiveSet(Basis):
         chosen[basis] = True
         chosen[[dual.pair.i, dual.pair.j]] = True
         room -= np.count_nonzero(chosen)
-        inside = worst(np.flatnonzero(can_grow & can_shrink & ~chosen), excess, room)
+        inside = smallest(-excess, np.flatnonzero(can_grow & can_shrink & ~chosen), room)
         chosen[inside] = True
-        violators = worst(np.flatnonzero((excess > 0.25 * tol) & ~chosen), excess, room - len(inside))
+        violators = smallest(-excess, np.flatnonzero((excess > 0.25 * tol) & ~chosen), room - len(inside))
         chosen[violators] = True
         return np.flatnonzero(chosen)
-
-
-def worst(rows, excess, count):
-    """Return those of the rows with the largest excess, at most `count`."""
-    if len(rows) <= count:
-        return rows
-    return rows[np.argpartition(-excess[rows], count)[:count]]
 
 
 cdef bint finish(Dual dual, double tol, double budget, long long last) except -1:
@@ -606,22 +594,9 @@ def solve(Dual dual, str working_set, double tol, long long max_iter, long long 
     much work as SMO has done, then SMO the same amount, and so on: at worst the cost of SMO doubles. The
     active-set method is not tried while its first basis alone would cost more than all of SMO's steps.
 
-    Parameters
-    ----------
-    dual : Dual
-    working_set : str
-        Rule of the SMO steps.
-    tol : float
-        Largest KKT gap.
-    max_iter : int
-        The largest number of SMO steps and moves of the active-set method.
-    taken : int
-        SMO steps that were taken on this problem before, without success.
-
-    Returns
-    -------
-    bool
-        Whether the KKT gap is at most tol. If not, steps ran out, or neither method brings a gain.
+    `working_set` is the rule of the SMO steps. Both methods together take at most `max_iter` steps, and
+    `taken` SMO steps were taken on this problem before, without success. Returns whether the KKT gap is at
+    most tol. If not, steps ran out, or neither method brings a gain.
     """
     cdef long long first = dual.n_iter, last = first + max_iter
     cdef long long steps = <long long> (STEPS_PER_ROW * dual.m) + STEPS, most

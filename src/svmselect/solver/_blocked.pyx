@@ -22,7 +22,7 @@ When the gap comes down to the tolerance, f is computed again from theta, and th
 import numpy as np
 
 from svmselect.solver import _active_set
-from svmselect.solver._smo import least
+from svmselect.solver._smo import smallest
 
 from svmselect.solver._smo cimport LIMIT, REACHED, STUCK, Dual
 
@@ -37,13 +37,7 @@ STORED_BYTES = 2**28        # limit for stored columns
 
 
 cdef class BlockedDual(Dual):
-    """A dual problem that is solved by blocks; see `Dual`.
-
-    Attributes
-    ----------
-    size, most_inbound : int
-        See `Blocks`; to be set before the problem is solved.
-    """
+    """A dual problem that is solved by blocks; see `Dual`, and `Blocks` for its sizes, to be set before."""
 
     cdef public Py_ssize_t size, most_inbound
     cdef Py_ssize_t free        # the number of columns that can still be stored
@@ -106,15 +100,15 @@ cdef class BlockedDual(Dual):
         if size >= self.m:
             return np.arange(self.m)
         chosen = np.zeros(self.m, dtype=bool)
-        chosen[least(f, np.flatnonzero(up & (f < self.pair.f_j)), half)] = True
-        chosen[least(-f, np.flatnonzero(low & (f > self.pair.f_i) & ~chosen), half)] = True
+        chosen[smallest(f, np.flatnonzero(up & (f < self.pair.f_j)), half)] = True
+        chosen[smallest(-f, np.flatnonzero(low & (f > self.pair.f_i) & ~chosen), half)] = True
         before = np.zeros(self.m, dtype=bool)
         before[former] = True
         distance = np.abs(f - 0.5 * (self.pair.f_i + self.pair.f_j))
         for group in (inside, before, True):
             room = size - np.count_nonzero(chosen)
             if room > 0:
-                chosen[least(distance, np.flatnonzero(group & ~chosen), room)] = True
+                chosen[smallest(distance, np.flatnonzero(group & ~chosen), room)] = True
         return np.flatnonzero(chosen)
 
     def solve_block(self, rows, double tol, long long most):

@@ -122,27 +122,11 @@ cdef class PathDual(Dual):
 
 def follow(gram, y, const double[::1] Cs, const Py_ssize_t[::1] held_out, str working_set, bint active_set,
            double tol, long long max_iter, double[:, ::1] decision):
-    """Train without some rows for several C, and test on these rows.
+    """Train without some rows for several C, which increase, and test on these rows; see `solve_csvc`.
 
-    Parameters
-    ----------
-    gram : Gram
-    y : ndarray, shape (m,)
-        Labels, -1.0 and +1.0.
-    Cs : ndarray, shape (n,)
-        Increasing.
-    held_out : ndarray of intp, shape (h,)
-    working_set, active_set, tol, max_iter
-        See `solve_csvc`.
-    decision : ndarray, shape (n, h) or (n, 0)
-        Filled with the decision values of the held-out rows, unless it is empty.
-
-    Returns
-    -------
-    errors : ndarray of intp, shape (n,)
-        Held-out rows on the wrong side; 0 counts as class +1.
-    n_iter : ndarray of int64, shape (n,)
-    converged : ndarray of bool, shape (n,)
+    `decision`, shape (n, h) or (n, 0), is filled with the decision values of the h held-out rows, unless it
+    is empty. Returns the number of held-out rows on the wrong side (0 counts as class +1), iterations, and
+    whether each fit has converged, shape (n,) each.
     """
     cdef Py_ssize_t n = Cs.shape[0], c
     cdef PathDual dual = PathDual(gram, y)

@@ -273,7 +273,7 @@ cdef class Dual(State):
         middle = 0.5 * (self.pair.f_i + self.pair.f_j)
         up = np.flatnonzero(absent & (theta < self.view(self.hi)) & (f < middle))
         low = np.flatnonzero(absent & (theta > self.view(self.lo)) & (f > middle))
-        self.columns.fetch(np.concatenate([[t], least(f, up, count), least(-f, low, count)]))
+        self.columns.fetch(np.concatenate([[t], smallest(f, up, count), smallest(-f, low, count)]))
         return 0
 
 
@@ -434,7 +434,7 @@ cdef class NuRegression(NuDual):
         return State.refresh(self)
 
 
-def least(values, rows, count):
+def smallest(values, rows, count):
     """Return those of the rows with the smallest values, at most `count`."""
     if rows.size <= count:
         return rows

@@ -46,19 +46,9 @@ MOST_IDLE = 3
 cpdef double midpoint(double least, double most) noexcept nogil:
     """Return -b where no in-bound SV fixes it: the middle of its interval, as in LIBSVM.
 
-    The whole library uses this rule for such a threshold.
-
-    Parameters
-    ----------
-    least : float
-        Least f of the points whose theta can grow; VEC_OUT or infinity without any.
-    most : float
-        Largest f of the points whose theta can shrink; -VEC_OUT or -infinity without any.
-
-    Returns
-    -------
-    float
-        With one end missing, the other end; without both, 0.
+    The whole library uses this rule for such a threshold. `least` is the least f of the points whose theta
+    can grow, `most` the largest f of those whose theta can shrink; VEC_OUT or infinity, negated for `most`,
+    without any. With one end missing it is the other end; without both, 0.
     """
     if least >= VEC_OUT:
         return 0 if most <= -VEC_OUT else most
@@ -68,11 +58,7 @@ cpdef double midpoint(double least, double most) noexcept nogil:
 cdef class State:
     """State of one dual problem: variables, gradient, boxes and index sets.
 
-    Parameters
-    ----------
-    gram : Gram
-    y : ndarray, shape (m,)
-        The linear term p: of a C-SVC its labels, -1.0 and +1.0.
+    `y` is the linear term p: of a C-SVC its labels, -1.0 and +1.0.
     """
 
     def __cinit__(self, gram, y):

@@ -1,7 +1,5 @@
 """The rule that chooses between blocks of rows and stored columns, for problems without stored columns."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -25,34 +23,17 @@ PILOT_ROWS, PILOT_TOL, PILOT_STEPS = 512, 0.1, 10
 
 
 class Blocks(NamedTuple):
-    """Sizes of blocks.
+    """Sizes of blocks."""
 
-    Attributes
-    ----------
-    size : int
-        Rows of a block, at least 2.
-    most_inbound : int
-        The largest number of in-bound rows by which a block grows; where there are more, it takes none.
-    """
-
-    size: int
-    most_inbound: int
+    size: int  # rows of a block, at least 2
+    most_inbound: int  # in-bound rows by which a block grows at most; where there are more, it takes none
 
 
 def choose_blocks(gram, p, lo, hi):
     """Return the blocks by which a dual problem is solved, or None where stored columns are faster.
 
-    ``docs/how_it_works.md`` has the rule, and ``benchmarks/fit_map.py`` measures it.
-
-    Parameters
-    ----------
-    gram : Gram
-    p, lo, hi : ndarray, shape (m,)
-        The linear term and the boxes of the signed variables.
-
-    Returns
-    -------
-    Blocks or None
+    `p`, `lo` and `hi` are the linear term and the boxes of the signed variables. ``docs/how_it_works.md`` has
+    the rule, and ``benchmarks/fit_map.py`` measures it.
     """
     m, linear = gram.m, isinstance(gram.kernel, Linear)
     if m < (ROWS_LINEAR if linear else ROWS) or gram.has_columns:

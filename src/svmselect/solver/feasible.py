@@ -1,34 +1,25 @@
 """Feasible points of the dual: signed variables within their boxes, with a fixed sum."""
 
-from __future__ import annotations
-
 from math import fsum
 
 import numpy as np
 
-__all__ = ["SNAP", "balanced", "give_excess", "snapped"]
+__all__ = ["SNAP", "balanced", "filled", "give_excess", "snapped"]
 
 SNAP = 1e-12  # this close to a bound, relative to the width of the box, is on it
+
+
+def filled(bound, total):
+    """Return shares of a total, each up to its bound, the first points first."""
+    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
 
 
 def balanced(theta, lo, hi, first, total=0.0):
     """Return variables within their boxes that sum to `total`, moved from theta as little as possible.
 
-    Parameters
-    ----------
-    theta, lo, hi : ndarray, shape (m,)
-        ``lo <= 0 <= hi``. Variables outside their boxes, and those that miss a bound by round-off, go to the
-        bound.
-    first : ndarray of int
-        The points to move first: all by one amount, each as far as its box allows. If that is not enough the
-        remaining points move in the same way.
-    total : float
-        The sum of the variables.
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        The sum is `total` up to the round-off of one variable or, if every variable is on a bound, of all.
+    Variables outside their boxes, which contain 0, and those that miss a bound by round-off, go to the bound.
+    Then the points `first` move, all by one amount, each as far as its box allows, and if that is not enough
+    all others. The sum is `total` up to the round-off of one variable or, if all are on bounds, of all.
     """
     theta = snapped(theta, lo, hi)
     rest = np.ones(theta.size, dtype=bool)

@@ -91,8 +91,8 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] bounds_left,
 
     What theta_r loses goes to S as the path has it, or to the donors in proportion to their room, or in part
     to each: as little to the donors as keeps S in its boxes for a length, up to twice what is lost.
-    Curvature is convex, so the curvature of the mixture is at most the mixture of both; see `leave_one_out`
-    for what follows from it.
+    Curvature is convex, so the curvature of the mixture is at most the mixture of both; see
+    ``docs/how_it_works.md`` for what follows from it.
     """
     cdef Py_ssize_t n = points.shape[0], s = x.shape[1], k, i, r
     cdef int attempt
@@ -170,23 +170,12 @@ def certain_at_once(const Py_ssize_t[::1] points, const double[::1] bounds_left,
 class Ends:
     """Ends of the paths of up to n points of m, filled by `PointPaths.walk`.
 
-    Attributes
-    ----------
-    theta : ndarray, shape (n, m)
-        The variables, optimal with theta_r as it is.
-    g : ndarray, shape (n, m)
-        ``K theta - y`` up to a constant, as the path has it.
-    direction, rate : ndarray, shape (n, m)
-        Rates of the variables and of g per unit of alpha_r that is taken away, where `reach` is positive;
-        else undefined.
-    reach : ndarray, shape (n,)
-        How much of alpha_r the path could take away before an in-bound point leaves its box, where the sign
-        is certain by how the path would go on. 0 where the sign is certain by the value of g_r, or alpha_r
-        has come to its end.
-    remaining : ndarray, shape (n,)
-        The part of alpha_r that is still to be taken away.
-    moved : ndarray of int8, shape (m,)
-        Whether theta_t of any end, or of a direction, differs from the start.
+    The variables `theta` are optimal with theta_r as it is, and `g` is ``K theta - y`` up to a constant, as
+    the path has it. `reach` is how much of alpha_r the path could take away before an in-bound point leaves
+    its box, where the sign is certain by how the path would go on. Then `direction` and `rate` are the rates
+    of the variables and of g per unit of alpha_r. `reach` is 0 where the sign is certain by the value of g_r,
+    or alpha_r has come to its end. `remaining` is the part of alpha_r that is still to be taken away, and
+    `moved` says whether theta_t of any end, or of a direction, differs from the start.
     """
 
     def __init__(self, n, m):
@@ -209,24 +198,12 @@ def random_combinations(m):
 
 def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
             const double[:, ::1] combinations, const double[:, ::1] products):
-    """Compute by how much g and theta at the ends of paths contradict the Gram matrix and the fixed sum.
+    """Compute by how much g and theta at the first n ends contradict the Gram matrix and the fixed sum.
 
-    Parameters
-    ----------
-    ends : Ends
-        The first n are checked.
-    theta, g : ndarray, shape (m,)
-        Their values at the start of the paths.
-    combinations, products : ndarray, shape (m, COMBINATIONS)
-        The random ones, and the Gram matrix times them, in the rows of points that have moved.
-
-    Returns
-    -------
-    off : ndarray, shape (n,)
-        The largest difference, among the combinations, between the change of g and the change that follows
-        from the variables. The direction is checked with it.
-    unbalanced : ndarray, shape (n,)
-        The change of the variables' sum, relative to the largest variable.
+    `theta` and `g` are those at the start of the paths, and `products` is the Gram matrix times the random
+    `combinations`, in the rows of points that have moved. The first result is the largest difference, among
+    the combinations, between the change of g and the change that follows from the variables; the direction is
+    checked with it. The second is the change of the variables' sum, relative to the largest variable.
     """
     cdef Py_ssize_t m = theta.shape[0], k, t, j
     cdef const double[:, ::1] end_theta = ends.theta, end_g = ends.g
@@ -269,30 +246,11 @@ def conditions(const Py_ssize_t[::1] points, const double[::1] bounds_left, cons
                const double[::1] theta_slack, ends, double unit):
     """Compute gap, round-off, threshold and widths of the KKT conditions at the ends of paths.
 
-    Parameters
-    ----------
-    points, bounds_left : ndarray, shape (n,)
-        See `unlearn_points`.
-    y, lo, hi, diagonal, theta_slack : ndarray, shape (m,)
-        In the tableau's order.
-    ends : Ends
-        The first n are used.
-    unit : float
-        See `PointStart`.
-
-    Returns
-    -------
-    gap : ndarray, shape (n,)
-        M+ - M- of the problem in which theta_r is fixed or, where nothing remains to be taken away, has its
-        last box.
-    noise : ndarray, shape (n,)
-        By how much rounding may have made the gap too small.
-    b : ndarray, shape (n,)
-        The threshold: LIBSVM's where nothing remains, else the one at which another point takes over from
-        theta_r.
-    width : ndarray, shape (n,)
-        The sum over in-bound points of how far each may be from the optimum: its box, or, where that is wide,
-        twice the largest theta.
+    Arguments are those of `PointStart`, in the tableau's order; results have the shape (n,). The gap is M+ -
+    M- of the problem in which theta_r is fixed or, where nothing remains to be taken away, has its last box.
+    Rounding may have made it too small by the second result. The threshold is LIBSVM's where nothing remains,
+    else the one at which another point takes over from theta_r. The width is the sum over in-bound points of
+    how far each may be from the optimum: its box, or, where that is wide, twice the largest theta.
     """
     cdef Py_ssize_t n = points.shape[0], m = y.shape[0], k, t, r
     cdef const double[:, ::1] theta = ends.theta, g = ends.g
@@ -346,24 +304,10 @@ def continued(const Py_ssize_t[::1] points, const Py_ssize_t[::1] going, const d
               const double[::1] hi, const double[::1] theta_slack, ends, const double[::1] b):
     """Compute curvature and slope of the dual along the directions in which some paths would go on.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n,)
-    going : ndarray of intp, shape (n_going,)
-        The ends whose sign is certain by how the path would go on.
-    lo, hi, theta_slack : ndarray, shape (m,)
-    ends : Ends
-    b : ndarray, shape (n,)
-        Their thresholds.
-
-    Returns
-    -------
-    curvature : ndarray, shape (n_going,)
-        The dual's curvature along the direction of all variables.
-    slope : ndarray, shape (n_going,)
-        The dual's slope along the direction of all variables but theta_r.
-    within : ndarray of bool, shape (n_going,)
-        Whether the variables can go as far as `reach` says, within their boxes and with the same sum.
+    `going` are the ends whose sign is certain by how the path would go on, and `b` the thresholds of all
+    ends. The curvature is that along the direction of all variables, the slope that of all but theta_r. The
+    third result says whether the variables can go as far as `reach` says, within their boxes and with the
+    same sum.
     """
     cdef Py_ssize_t m = lo.shape[0], k, i, r, t
     cdef const double[:, ::1] theta = ends.theta, g = ends.g, direction = ends.direction, rate = ends.rate

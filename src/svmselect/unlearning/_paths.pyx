@@ -67,11 +67,7 @@ cpdef enum Outcome:     # how a path ended
 cdef class TableauColumns:
     """Columns of a tableau, computed when a path first meets their point.
 
-    Parameters
-    ----------
-    tableau : Tableau
-    theta, g, lo, hi : ndarray, shape (m,)
-        The solution and the boxes; see `Path`. Points close to an event are likely to be met first.
+    Points that the solution has close to an event are likely to be met first.
     """
 
     cdef object tableau
@@ -136,15 +132,8 @@ cdef class TableauColumns:
 cdef class Path(TableauColumns):
     """The current path of optimal solutions; every path starts at the same solution.
 
-    Parameters
-    ----------
-    tableau : Tableau
-    theta, g, lo, hi : ndarray, shape (m,)
-        The solution, ``f + b``, which paths take for 0 in S, and the boxes, all in the tableau's order.
-    g_slack : ndarray, shape (m,)
-        Round-off allowed to g.
-    most_open : int
-        Open events of one path, at most.
+    The solution, whose g = ``f + b`` paths take for 0 in S, and the boxes are in the tableau's order.
+    `g_slack` is the round-off allowed to g, and a path has at most `most_open` open events.
     """
 
     cdef readonly double[::1] theta_slack
@@ -348,7 +337,7 @@ cdef class Path(TableauColumns):
             vec_axpy(False, self.m, &self.z[0], step, &self.rate[0])
             self.remaining = remaining - step
             return True
-        # It does not fall below margin - reach^2 bend / (2 (reach - remaining)); see `leave_one_out`.
+        # It does not fall below margin - reach^2 bend / (2 (reach - remaining)); see docs/how_it_works.md.
         reach = min(self.reach_inside(), 2 * remaining)
         if reach > remaining and margin - reach * reach * bend / (2 * (reach - remaining)) > self.g_slack[r]:
             self.reach, self.remaining = reach, remaining
@@ -475,15 +464,10 @@ cdef class PointPaths(Path):
 
     def walk(self, const Py_ssize_t[::1] points, const double[::1] bounds_left, const double[::1] y,
              bint stop, ends):
-        """Follow the paths of some points and write their ends to an `Ends`.
+        """Follow the paths of some points, write their ends to an `Ends`, and return their outcomes.
 
-        The other parameters are those of `unlearn_points`.
-
-        Returns
-        -------
-        outcome : ndarray of intp, shape (n,)
-            REACHED: alpha_r has come to its end. CERTAIN: the sign is certain. UNDECIDED: the path was
-            degenerate, and its end says nothing.
+        Arguments are those of `unlearn_points`. REACHED: alpha_r has come to its end. CERTAIN: the sign is
+        certain. UNDECIDED: the path was degenerate, and its end says nothing.
         """
         cdef Py_ssize_t n = points.shape[0], k, t, r
         cdef Py_ssize_t paths = 1 + BETWEEN_SIGNALS // (self.m * self.m)
@@ -575,14 +559,9 @@ cdef class PointPaths(Path):
 
 
 cdef class FoldPaths(Path):
-    """Paths along which all points of a fold lose their alpha together.
+    """Paths along which all points of a fold lose their alpha together; see `Path`.
 
-    Parameters
-    ----------
-    tableau, theta, g, lo, hi, g_slack, most_open
-        See `Path`.
-    most_values : int
-        The largest number of values of the tableau's columns that the next path finds stored.
+    At most `most_values` values of the tableau's columns stay stored for the next path.
     """
 
     cdef Py_ssize_t most_values
@@ -594,22 +573,9 @@ cdef class FoldPaths(Path):
               double[::1] theta):
         """Follow the path along which theta of some points goes to 0 in proportion.
 
-        Parameters
-        ----------
-        points : ndarray of intp, shape (n,)
-        driven_rate : ndarray, shape (n,)
-            ``-theta`` of the points, over the largest absolute value.
-        start_rate : ndarray, shape (m,)
-            Rates of all points that those of `points` outside S cause, while no event is open.
-        theta : ndarray, shape (m,)
-            Filled with the variables at the end, 0 at the points.
-
-        Returns
-        -------
-        outcome : int
-            REACHED or UNDECIDED.
-        n_events : int
-            Events met on the way.
+        `driven_rate` is ``-theta`` of the points, over the largest absolute value. `start_rate` are the rates
+        of all points that those outside S cause, while no event is open. `theta` is filled with the variables
+        at the end, 0 at the points. Returns REACHED or UNDECIDED, and the number of events met on the way.
         """
         cdef Py_ssize_t n = points.shape[0], k, t, n_moving = 0
         cdef int outcome

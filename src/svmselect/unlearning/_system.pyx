@@ -25,11 +25,6 @@ cdef class System:
     left and negative definite on those that have entered, so any order of its rows is stable. A row is added
     or removed by one step of Gauss and Jordan. Where round-off shows in a solution, the inverse is computed
     anew.
-
-    Parameters
-    ----------
-    size : int
-        The largest number of rows.
     """
 
     def __cinit__(self, Py_ssize_t size):

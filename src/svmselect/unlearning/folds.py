@@ -1,7 +1,5 @@
 """Solutions without the points of a fold, along paths on which all points of the fold leave together."""
 
-from __future__ import annotations
-
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
@@ -27,33 +25,15 @@ MOST_OPEN = 500
 
 
 class FoldEnds(NamedTuple):
-    """Solutions without some points, computed from the Gram matrix; one row for each set of points.
+    """Solutions without some points, computed from the Gram matrix; one row for each set of points."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (n, m)
-        Signed variables, feasible, and 0 at the points that left.
-    f : ndarray, shape (n, m)
-        ``K theta - y``, computed from theta and the Gram matrix.
-    gap : ndarray, shape (n,)
-        ``M+ - M-``, 0 where no pair violates.
-    noise : ndarray, shape (n,)
-        By how much rounding may have made it too small.
-    b : ndarray, shape (n,)
-        The threshold, as in `Solution`.
-    reached : ndarray of bool, shape (n,)
-        Whether the path came to its end; else the row is undefined.
-    n_events : ndarray of intp, shape (n,)
-        Events met on the path.
-    """
-
-    theta: np.ndarray
-    f: np.ndarray
-    gap: np.ndarray
-    noise: np.ndarray
-    b: np.ndarray
-    reached: np.ndarray
-    n_events: np.ndarray
+    theta: np.ndarray  # signed variables, feasible, and 0 at the points that left: shape (n, m)
+    f: np.ndarray  # ``K theta - y``, computed from theta and the Gram matrix: shape (n, m)
+    gap: np.ndarray  # ``M+ - M-``, 0 where no pair violates
+    noise: np.ndarray  # by how much rounding may have made it too small
+    b: np.ndarray  # the threshold, as in `Solution`
+    reached: np.ndarray  # whether the path came to its end; else the row is undefined
+    n_events: np.ndarray  # events met on the path
 
     def optimal(self, tol):
         """Return whether each solution has converged to `tol`; see `Solution.converged`: bool, shape (n,)."""
@@ -81,19 +61,10 @@ class FoldEnds(NamedTuple):
 class FoldsUnlearning:
     """The solution of all points, from which paths lead to the solutions without some of them.
 
-    All theta of the points that leave go to 0 in proportion, while every other point stays optimal. The paths
-    are those of leave-one-out, from the same tableau (see svmselect.unlearning). Gradient, gap and threshold
-    at the end of a path are computed from its variables and the Gram matrix.
-
-    Parameters
-    ----------
-    gram : Gram
-    y, C : ndarray, shape (m,)
-    solved : tuple
-        The signed variables of the solution of all points, to a KKT gap that is round-off or little more,
-        their gradient, and the round-off of the gradient.
-    b : float
-        The threshold of this solution.
+    All theta of the points that leave go to 0 in proportion, while every other point stays optimal. `solved`
+    has the signed variables of the solution, to a KKT gap that is round-off or little more, their gradient,
+    and its round-off; `b` is the threshold. Gradient, gap and threshold at the end of a path are computed
+    from its variables and the Gram matrix.
     """
 
     def __init__(self, gram: Gram, y, C, solved, b):
@@ -101,18 +72,10 @@ class FoldsUnlearning:
         self.theta, self.f, self.drift = solved
         self.lo, self.hi = np.where(y > 0, 0, -C), np.where(y > 0, C, 0)
         self.inbound = np.flatnonzero((self.lo < self.theta) & (self.theta < self.hi))
+        self.starts: dict[int, FoldStart] = {}  # by sign, without in-bound points
 
     def unlearn_folds(self, sets):
-        """Compute the solutions without each of some sets of points.
-
-        Parameters
-        ----------
-        sets : list of ndarray of intp
-
-        Returns
-        -------
-        FoldEnds
-        """
+        """Return the FoldEnds of the solutions without each of some sets of points."""
         # 1) ends as if the other points stayed where they are
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))
@@ -129,8 +92,8 @@ class FoldsUnlearning:
             size = np.array([np.abs(self.theta[sets[j]]).sum() for j in going])
             sign = np.where(np.abs(total) <= SLACK * size, 0, np.sign(total))
             starts = [
-                (getattr(self, start), going[sign == value])
-                for start, value in (("start_up", 1), ("start_down", -1))
+                (self.start_towards(value), going[sign == value])
+                for value in (1, -1)
                 if (sign == value).any()
             ]
             # where SVs leave that balance each other, the remaining points may stay as they are
@@ -150,23 +113,19 @@ class FoldsUnlearning:
         """Return the start of paths where there are in-bound points."""
         return FoldStart(self.gram, self.inbound, self.theta, self.f, self.b, self.lo, self.hi)
 
-    # Without in-bound points b is an interval. The path starts at the end of it where a point may take over
-    # from the points that leave, with that point in S.
-    @cached_property
-    def start_up(self):
-        """Return the start of paths on which other points have to grow."""
-        points = np.flatnonzero(self.theta < self.hi)
-        return self.start_with(points[self.f[points].argmin()])
+    def start_towards(self, sign):
+        """Return the start of paths on which other points have to grow (sign 1) or fall (-1).
 
-    @cached_property
-    def start_down(self):
-        """Return the start of paths on which other points have to fall."""
-        points = np.flatnonzero(self.theta > self.lo)
-        return self.start_with(points[self.f[points].argmax()])
-
-    def start_with(self, t):
-        """Return the start of paths with S = {t} and the threshold at which g_t = 0."""
-        return FoldStart(self.gram, np.array([t]), self.theta, self.f, -self.f[t], self.lo, self.hi)
+        Without in-bound points b is an interval. The path starts at the end of it where a point t may take
+        over from the points that leave, with S = {t}.
+        """
+        if sign not in self.starts:
+            points = np.flatnonzero(self.theta < self.hi if sign > 0 else self.theta > self.lo)
+            t = points[np.argmin(sign * self.f[points])]
+            box = self.lo, self.hi
+            start = FoldStart(self.gram, np.array([t]), self.theta, self.f, -self.f[t], *box)
+            self.starts.setdefault(sign, start)
+        return self.starts[sign]
 
     def check_ends(self, sets, ends):
         """Compute gap, noise and threshold of ends from their gradients."""
@@ -197,14 +156,7 @@ class FoldsUnlearning:
 class FoldStart:
     """A solution with its tableau, at which the paths of folds start.
 
-    Parameters
-    ----------
-    gram, inbound
-        See `Tableau`.
-    theta, f, b, lo, hi
-        The solution, its gradient and threshold, and the boxes.
-    tube : float
-        Of a regression ``2 epsilon``, where boxes and f are those of the side of each row; else 0.
+    The `tube` of a regression is ``2 epsilon``; its boxes and f are those of the side of each row.
     """
 
     def __init__(self, gram, inbound, theta, f, b, lo, hi, tube=0.0):

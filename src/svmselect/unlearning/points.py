@@ -1,7 +1,5 @@
 """Decision values of left-out points: certain at once by a bound, or computed along each point's path."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -45,29 +43,12 @@ OFF = 1e-9
 
 
 def unlearn_points(full, y, points, bounds_left, progress, stop=True):
-    """Return decision values of left-out points, each by its path from the solution of all points.
+    """Return decision values and outcomes of left-out points, by paths from the solution of all points.
 
-    Parameters
-    ----------
-    full : Dual
-        The solved problem with all points.
-    y : ndarray, shape (m,)
-    points : ndarray of intp, shape (n,)
-        A point may come more than once.
-    bounds_left : ndarray, shape (n,)
-        The bound of alpha_r when one point goes: 0, or, where r stands for several identical points, the
-        bound of the remaining ones.
-    progress : callable or None
-        Called with the number of points decided since the last call.
-    stop : bool
-        Whether a path stops as soon as its sign is certain.
-
-    Returns
-    -------
-    decision : ndarray, shape (n,)
-        Decision values without the point, where its path ended.
-    outcome : ndarray of intp, shape (n,)
-        See `Outcome`. UNDECIDED also where the Gram matrix does not confirm the end of a path.
+    `full` is the solved Dual. `bounds_left` are the bounds of alpha_r when one point goes: 0 or, where r
+    stands for several identical points, the bound of the remaining ones. With `stop` a path stops as soon as
+    its sign is certain; the value is the one where it ended. `progress` is called with the number of points
+    decided since the last call. The outcome is UNDECIDED also where the Gram matrix does not confirm the end.
     """
     # 1) the solution; a tableau on its in-bound points
     theta, f, lo, hi = full.arrays()
@@ -96,27 +77,13 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
 
 
 class Donors(NamedTuple):
-    """Points that may take over what a left-out point loses, in proportion to their room.
+    """Points that may take over what a left-out point loses, in proportion to their room."""
 
-    Attributes
-    ----------
-    room : ndarray, shape (m,)
-        By how much each donor can move; 0 for all other points.
-    products : ndarray, shape (m,)
-        The Gram matrix times the room.
-    square : float
-        The product of `room` and `products`.
-    total : float
-        The sum of the room.
-    cost : float
-        The slope of the dual value, negated, where all donors move in proportion to their room.
-    """
-
-    room: np.ndarray
-    products: np.ndarray
-    square: float
-    total: float
-    cost: float
+    room: np.ndarray  # by how much each donor can move; 0 for all other points
+    products: np.ndarray  # the Gram matrix times the room
+    square: float  # the product of `room` and `products`
+    total: float  # the sum of the room
+    cost: float  # the slope of the dual value, negated, where all donors move in proportion to their room
 
 
 def donors_of(tableau, sign, theta, g, lo, hi, g_slack, most):
@@ -150,18 +117,11 @@ def donors_of(tableau, sign, theta, g, lo, hi, g_slack, most):
 class PointStart:
     """The solution at which the paths of all points start, in the order of its tableau.
 
-    Parameters
-    ----------
-    tableau : Tableau
-    y, theta, g, lo, hi : ndarray, shape (m,)
-        Labels, the solution, ``f + b``, and the boxes, of all points.
-    gap : float
-        The KKT gap of the solution.
-    unit : float
-        The size of the linear term.
-    p : ndarray, shape (m,), optional
-        The linear term; the labels by default.
+    `g` is ``f + b``, `gap` the KKT gap of the solution, `unit` the size of the linear term p, which are the
+    labels by default.
     """
+
+    tube = 0.0  # of a regression ``2 epsilon``
 
     def __init__(self, tableau, y, theta, g, lo, hi, gap, unit=1.0, p=None):
         self.tableau = tableau
@@ -176,7 +136,10 @@ class PointStart:
     @cached_property
     def paths(self):
         """Return the paths from this solution, with the tableau's columns that they have met."""
-        return PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        paths = PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
+        if self.tube > 0:
+            paths.open_tube(self.tube)
+        return paths
 
     @cached_property
     def ends(self):
@@ -263,35 +226,21 @@ class PointStart:
         return conditions(points, bounds_left, *boxes, self.ends, self.unit)
 
     def check_ends(self, points, bounds_left, stop=True):
-        """Return the decision values at the ends of paths, and whether the Gram matrix confirms them.
+        """Return the decision values at the ends of the paths followed last, and whether they are confirmed.
 
-        Parameters
-        ----------
-        points, bounds_left : ndarray, shape (n,)
-            The points whose paths were followed last.
-        stop : bool
-            Whether signs are enough. For values the sum of theta has to be closer to the start's: an error of
-            it may make a point at its bound look in-bound, and fix a threshold.
-
-        Returns
-        -------
-        decision : ndarray, shape (n,)
-            Decision values of the left-out points.
-        confirmed : ndarray of bool, shape (n,)
-            Whether the ends are optimal, and the signs follow from them.
-
-        Notes
-        -----
         The g of a path is compared with the g of its variables in random combinations of all points. That is
         cheap, and an error of ten times `OFF` passes once in a billion times. Where they differ, g is
         computed from the variables.
 
         With theta_r as it is, the other variables have to be feasible and optimal. Nothing else is needed
         where alpha_r has come to its end, or where the margin h is negative. Else h is bounded from below by
-        the curvature c and the slope sigma of the dual along the direction in which the other variables go
-        on: ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)`` (see `leave_one_out`). Here L is the
+        the curvature c and the slope sigma of the dual along the direction in which the other variables go on
+        (``docs/how_it_works.md``): ``h(0) >= h - (c L^2 / 2 + |sigma| L + defect) / (L - t)``. Here L is the
         reach, t the remaining alpha_r, and `defect` what the value may lack of the optimum, at most the gap
         times the widths.
+
+        Without `stop`, values count and not only signs, and the sum of theta has to be closer to the start's:
+        an error of it may make a point at its bound look in-bound, and fix a threshold.
         """
         ends, n = self.ends, points.size
         # 1) g by the Gram matrix, where the path's is wrong

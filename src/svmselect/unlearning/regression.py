@@ -1,15 +1,11 @@
 """Predictions of left-out rows of a regression, each along its path from the solution of all rows."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from svmselect.forks import cached_property
 from svmselect.kernels.panels import BLOCK_ROWS, slices
 from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import SNAP
 from svmselect.unlearning._certify import round_off, rows_of
-from svmselect.unlearning._paths import PointPaths
 from svmselect.unlearning.folds import FoldEnds, FoldStart
 from svmselect.unlearning.points import PointStart
 from svmselect.unlearning.tableau import Tableau
@@ -21,28 +17,14 @@ __all__ = ["RegressionFolds", "unlearn_rows"]
 
 
 def _conditions(theta, g, C, side, tube, slack, noise):
-    """Compute gap, round-off and threshold of some solutions of a regression.
+    """Compute gap, round-off and threshold of some solutions of a regression, shape (n,) each.
 
-    Parameters
-    ----------
-    theta, g : ndarray, shape (n, m)
-        The variables, and ``K theta - p`` with p of `side`, up to a constant.
-    C : ndarray, shape (n, m)
-        Upper bounds; 0 for rows that are left out.
-    side : ndarray, shape (m,)
-        1.0 where p is ``z - epsilon``, -1.0 where it is ``z + epsilon``.
-    tube : float
-        ``2 epsilon``.
-    slack : ndarray, shape (m,)
-        Variables this close to a bound, or to 0, are on it; 0 without a tube.
-    noise : ndarray, shape (n, m)
-        Round-off of g.
+    The variables `theta`, ``K theta - p`` up to a constant `g`, and its round-off `noise` have the shape (n,
+    m), as the bounds `C`, which are 0 for rows that are left out. `side` is 1 where p is ``z - epsilon`` and
+    -1 where it is ``z + epsilon``. Variables within `slack` of a bound, or of 0 with a `tube`, are on it.
 
-    Returns
-    -------
-    gap, rounding, level : ndarray, shape (n,)
-        M+ - M-, below 0 where no pair violates; by how much round-off may have made it too small; and the
-        level of g at in-bound rows, or the midpoint without any.
+    The gap is below 0 where no pair violates. Round-off may have made it too small by the second result. The
+    third is the level of g at in-bound rows, or the midpoint without any.
     """
     positive = g + np.where(side > 0, 0, tube)
     negative = positive - tube
@@ -65,14 +47,8 @@ def _conditions(theta, g, C, side, tube, slack, noise):
 class _RegressionStart(PointStart):
     """The solution of a regression at which the paths of all rows start; see `PointStart`.
 
-    Parameters
-    ----------
-    tableau, theta, g, lo, hi, gap, p
-        See `PointStart`; bounds and p are those of the side of each row.
-    tube : float
-        ``2 epsilon``.
-    models : ndarray, shape (m, m), optional
-        Filled with the variables at the end of each row's path.
+    Bounds and p are those of the side of each row, and the `tube` is ``2 epsilon`` wide. `models`, shape (m,
+    m), is filled with the variables at the end of each row's path.
     """
 
     def __init__(self, tableau, theta, g, lo, hi, gap, p, tube, models=None):
@@ -81,14 +57,6 @@ class _RegressionStart(PointStart):
         self.largest_gap = max(GAP, GAPS * gap)
         self.tube, self.C = tube, np.maximum(self.hi, -self.lo)
         self.gaps, self.models = np.full(theta.size, np.nan), models
-
-    @cached_property
-    def paths(self):
-        """Return the paths from this solution; see `PointStart.paths`."""
-        paths = PointPaths(self.tableau, self.theta, self.g, self.lo, self.hi, self.g_slack)
-        if self.tube > 0:
-            paths.open_tube(self.tube)
-        return paths
 
     def conditions(self, points, bounds_left):
         """Compute gap, round-off, threshold and widths of the ends of paths, whose widths are not needed."""
@@ -107,30 +75,14 @@ class _RegressionStart(PointStart):
 
 
 def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
-    """Return predictions of left-out rows, each by its path from the solution of all rows.
+    """Return predictions, outcomes and KKT gaps of left-out rows, by paths from the solution of all rows.
 
-    Parameters
-    ----------
-    full : Dual
-        The solved problem with all rows, in units in which its targets are about 1 in size.
-    epsilon : float
-    points : ndarray of intp, shape (n,)
-        Support vectors.
-    bounds_left : ndarray, shape (n,)
-        The bound of ``|theta_r|`` when one row goes; see `unlearn_points`.
-    progress : callable or None
-        Called with the number of rows decided since the last call.
-    models : (ndarray of shape (m, m), ndarray of shape (m,)), optional
-        Filled with variables and thresholds of the models without each row.
+    `full` is the solved Dual, in units in which its targets are about 1 in size; `points` are support
+    vectors. For `bounds_left` and `progress` see `unlearn_points`. `models`, a pair of arrays of shape (m, m)
+    and (m,), is filled with variables and thresholds of the models without each row.
 
-    Returns
-    -------
-    prediction : ndarray, shape (n,)
-        Predictions without the row, in the units of the problem.
-    outcome : ndarray of intp, shape (n,)
-        `Outcome.REACHED` where the Gram matrix confirms the end of the path, else `Outcome.UNDECIDED`.
-    gap : ndarray, shape (n,)
-        The largest KKT gap that the end may have, given its round-off.
+    The outcome is REACHED where the Gram matrix confirms the end of the path, else UNDECIDED. The gap is the
+    largest that the end may have, given its round-off.
     """
     theta, f, lo, hi = full.arrays()
     p, tube = full.linear_term(), 2 * epsilon
@@ -169,15 +121,7 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
 
 
 class RegressionFolds:
-    """The solution of all rows of a regression, from which paths lead to the solutions without some of them.
-
-    Parameters
-    ----------
-    full : Dual
-        The solved problem with all rows, in units in which its targets are about 1 in size, with in-bound
-        rows.
-    epsilon : float
-    """
+    """A solution with in-bound rows of a regression, from which paths lead to those without some of them."""
 
     def __init__(self, full, epsilon):
         theta, f, lo, hi = full.arrays()
@@ -190,19 +134,9 @@ class RegressionFolds:
         self.start = FoldStart(self.gram, inbound, theta, f, full.state()[2], lo, hi, self.tube)
 
     def unlearn_folds(self, sets, tol):
-        """Compute the solutions without each of some sets of rows.
+        """Return predictions of all rows without each of n sets of rows, shape (n, m), and which are optimal.
 
-        Parameters
-        ----------
-        sets : list of ndarray of intp
-        tol : float
-
-        Returns
-        -------
-        prediction : ndarray, shape (n, m)
-            Predictions of all rows at the ends of paths.
-        optimal : ndarray of bool, shape (n,)
-            Whether the solution has converged to `tol`; see `Solution.converged`.
+        For `tol` see `Solution.converged`.
         """
         n, m = len(sets), self.theta.size
         theta, f = np.tile(self.theta, (n, 1)), np.tile(self.f, (n, 1))

@@ -1,7 +1,5 @@
 """The tableau of a solution, which all paths from the solution share."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg.blas import dger, dtrsm
 from scipy.linalg.lapack import dpstrf, dtrtri
@@ -22,26 +20,11 @@ class Tableau:
 
     Points are numbered anew, S first. On directions of sum 0, ``K_SS + shift`` acts like ``K_SS``, and it is
     positive definite where K_SS is so on these directions. Its Cholesky factor solves the bordered system.
-    Where some in-bound SVs depend on others the factor is pivoted, which selects S among them.
+    Where some of the candidates `inbound` depend on others the factor is pivoted, which selects S among them.
 
-    Parameters
-    ----------
-    gram : Gram
-    inbound : ndarray of intp, shape (n,)
-        Candidates for S, at least one.
-    outside_points : ndarray of intp, optional
-        The points outside that the tableau has; all by default.
-    threshold : bool
-        Whether there is a threshold, which fixes the sum of theta. Without one there is no shift.
-
-    Attributes
-    ----------
-    order : ndarray of intp, shape (n,)
-        The points of the tableau: S, the candidates that depend on it, the points outside.
-    number : ndarray of intp, shape (m,)
-        The inverse of `order`: the new number of each point.
-    s : int
-        Size of S.
+    `order` has the points of the tableau: the s points of S, the candidates that depend on them, and the
+    `outside_points`, by default all others. `number` is its inverse. Without a `threshold`, which fixes the
+    sum of theta, there is no shift.
     """
 
     def __init__(self, gram, inbound, outside_points=None, threshold=True):
@@ -103,20 +86,10 @@ class Tableau:
         return np.concatenate([x, x @ self.outside_rows + (self.shift - 1 / self.total)])
 
     def response(self, points):
-        """Compute ``T_tS``, ``T_tb`` and the bend of some points.
+        """Return rates of theta_S, shape (n, s), rates of the threshold, and the bends of n points.
 
-        Parameters
-        ----------
-        points : ndarray of intp, shape (n,)
-
-        Returns
-        -------
-        x : ndarray, shape (n, s)
-            Rates of theta_S, per unit of theta_t for t outside S, of g_t for t in S.
-        b : ndarray, shape (n,)
-            Rates of the threshold.
-        bend : ndarray, shape (n,)
-            Rates of g_t per unit of theta_t.
+        They are ``T_tS``, ``T_tb`` and ``T_tt``: rates per unit of theta_t for t outside S, of g_t for t in
+        S. The bend is the rate of g_t per unit of theta_t.
         """
         outside = points >= self.s
         inside, outer = np.flatnonzero(~outside), np.flatnonzero(outside)

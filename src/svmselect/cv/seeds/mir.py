@@ -1,7 +1,5 @@
 """MIR: the variables of the points that enter, by least squares."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import linalg
 

@@ -1,7 +1,5 @@
 """SIR, TOP and AVG: the variables of leaving points go to similar points, or in equal parts to all."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from svmselect.cv.seeds.transition import Seed, Transition

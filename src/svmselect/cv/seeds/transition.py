@@ -6,8 +6,6 @@ class +1 and ``[-C_i, 0]`` for class -1, the equality constraint is ``sum(theta)
 the largest kernel value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,57 +19,28 @@ __all__ = ["Seed", "Transition"]
 
 
 class Seed(NamedTuple):
-    """Variables from which a fit starts, and the work of computing them.
+    """Variables from which a fit starts, and the work of computing them."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (m,)
-        Feasible signed variables.
-    steps : int
-        Moves of ATO from one event to the next.
-    cg_iterations : int
-        Conjugate-gradient iterations of ATO in all of its moves.
-    cg_residual : float
-        The largest relative residual that one of these was left with.
-    """
-
-    theta: np.ndarray
-    steps: int = 0
-    cg_iterations: int = 0
-    cg_residual: float = 0.0
+    theta: np.ndarray  # feasible signed variables, shape (m,)
+    steps: int = 0  # moves of ATO from one event to the next
+    cg_iterations: int = 0  # conjugate-gradient iterations of ATO in all of its moves
+    cg_residual: float = 0.0  # the largest relative residual that one of these was left with
 
 
 @dataclass(frozen=True)
 class Transition:
-    """A solved training set, and the points that leave it and enter it.
-
-    Attributes
-    ----------
-    gram : Gram
-    y, C : ndarray, shape (m,)
-        Labels, and the upper bound of each point while it is in the training set.
-    theta, f : ndarray, shape (m,)
-        Signed variables of the solution, and its gradient at every row.
-    level : float
-        ``b' = -b``: the value of f at the in-bound support vectors.
-    leaves, enters : ndarray of intp
-        R and T of the paper. Every other point is in both training sets.
-    tol : float
-        KKT tolerance of the fits.
-    rng : numpy.random.Generator, optional
-        For seeds that draw.
-    """
+    """A solved training set, and the points that leave it and enter it."""
 
     gram: Gram
     y: np.ndarray
-    C: np.ndarray
-    theta: np.ndarray
-    f: np.ndarray
-    level: float
-    leaves: np.ndarray
-    enters: np.ndarray
-    tol: float
-    rng: np.random.Generator | None = None
+    C: np.ndarray  # the upper bound of each point while it is in the training set
+    theta: np.ndarray  # signed variables of the solution
+    f: np.ndarray  # its gradient at every row
+    level: float  # ``b' = -b``, the value of f at the in-bound support vectors
+    leaves: np.ndarray  # R of the paper
+    enters: np.ndarray  # T of the paper; every other point is in both training sets
+    tol: float  # KKT tolerance of the fits
+    rng: np.random.Generator | None = None  # for seeds that draw
 
     @cached_property
     def box(self):
