@@ -16,7 +16,7 @@ from svmselect.cli.select import check_gamma, grid_of, search_options, write_mod
 from svmselect.cli.train import check_encoding, save
 from svmselect.sklearn import LOOSearchCV, OneClassSVM
 from svmselect.sklearn.candidates import default_grid
-from svmselect.sklearn.outliers import LeftOutOneClass
+from svmselect.sklearn.machine import LeftOutOneClass
 from svmselect.sklearn.progress import progress_bar
 from svmselect.sklearn.scoring import Scoring
 

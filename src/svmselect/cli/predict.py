@@ -13,9 +13,8 @@ from svmselect.cli.one_class import rejections_of_file
 from svmselect.cli.output import percent, show, visible, warn
 from svmselect.cli.read import read_rows
 from svmselect.cli.targets import errors_of_file
-from svmselect.sklearn.machine import Machine
+from svmselect.sklearn.machine import Machine, OneClassSVM
 from svmselect.sklearn.model_file import read_model
-from svmselect.sklearn.outliers import OneClassSVM
 
 __all__ = ["encoding_of", "predict"]
 

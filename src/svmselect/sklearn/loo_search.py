@@ -101,6 +101,9 @@ class LOOSearchCV(Search):
     and `consistent`. Consistency cannot know which share of the rows are outliers, which is nu, nor where
     outliers lie. With labels of a few, 1 for rows to accept and -1 for outliers, any scorer compares models.
 
+    `fit` calls `_rounds`, ``evaluate_candidates``, ``evaluate_kernel`` and ``evaluate`` of its evaluator,
+    ``loo_path``, `svmselect.leave_one_out`, ``unlearn_points`` and, compiled, ``PointPaths.walk``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

@@ -109,6 +109,9 @@ class SVC(Classifier):
     Three or more classes of 1,000 rows or more are trained with float32 values of an RBF kernel if these are
     sure to move decision values by at most a quarter of `tol`.
 
+    `fit` calls `_train`, `_solve`, `svmselect.solve_csvc` and, compiled, ``solver._active_set.solve`` and
+    ``Dual.solve``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
