@@ -63,14 +63,14 @@ def times_by_qp(rows):
         yield measured(row_key, "time", mean["span_rule_qp"] / mean["kfold_libsvm"], "ratio")
 
 
-def selection_by_libsvm(rows, of_ties="max"):
+def selection_by_libsvm(rows, ties="max"):
     """Yield Table 2's test errors of the span rule's choice, from LIBSVM's own fits; of several choices the
     largest or, with "min", the least."""
     for dataset, group in rows.groupby("dataset", sort=False):
         values = models(group, "estimate")
         errors = at_minimum(values[["span_rule"]], values["test"])["span_rule"]
         row_key = {"exhibit": "table2", "dataset": dataset, "setting": "class_weights", "method": "span_rule"}
-        yield measured(row_key, "test_error", errors.agg(of_ties), "fraction")
+        yield measured(row_key, "test_error", errors.agg(ties), "fraction")
 
 
 def bound_for_xi_alpha(rows):
