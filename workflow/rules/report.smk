@@ -22,7 +22,7 @@ rule make_report:
         templates=templates("report.html"),
         code=[
             *(local(module) for paper in PAPERS.values() for module in paper.modules),
-            *modules("lib/exhibits", "lib/pages", "lib/scorecard", "lib/shown", "lib/tables"),
+            *modules("lib/exhibits", "lib/scorecard", "lib/shown", "lib/tables"),
         ],
     output:
         html="<results>/report.html",

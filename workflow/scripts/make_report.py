@@ -1,15 +1,19 @@
-"""Write the report: every exhibit with its caption, the scorecard, and the provenance, in one file."""
+"""Write the report: every exhibit with its caption, the scorecard, and the provenance, in one file that needs
+nothing else, no network, and no script to be read."""
 
+import base64
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
 import pandas as pd
+from docutils.core import publish_parts
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lib.exhibits import load_exhibits, read_context
 from lib.joblog import start_log
-from lib.pages import picture, prose, write_page
 from lib.scorecard import page_values, with_origins
+from lib.shown import about_in_words, cause_in_words, number_in_words
 from lib.tables import read_tidy
 
 log = start_log(snakemake.log[0])
@@ -17,6 +21,18 @@ inputs, params = snakemake.input, snakemake.params
 config, claims = params.config, params.claims
 libraries = pd.read_csv(inputs.libraries, keep_default_na=False)
 places = with_origins(params.places, libraries)
+
+
+def picture(path):
+    """Return an SVG file as the address of an image."""
+    return "data:image/svg+xml;base64," + base64.b64encode(Path(path).read_bytes()).decode()
+
+
+def prose(text):
+    """Return a caption or description (reStructuredText) as HTML; invalid text is docutils'
+    `SystemMessage`."""
+    settings = {"halt_level": 2, "report_level": 2, "initial_header_level": 4}
+    return publish_parts(text, writer="html5", settings_overrides=settings)["body"]
 
 
 def shown_exhibit(paper, key, part, file):
@@ -70,9 +86,15 @@ for section in sections.values():
         exhibit["row"] = rows.pop((section["paper"], exhibit["key"]), None)
         exhibit["published"] = published.pop(exhibit["key"], [])
     section["others"] = [row for group in published.values() for row in group]
-write_page(
-    snakemake.output.html,
-    "report.html",
+environment = Environment(
+    loader=FileSystemLoader(Path(inputs.templates[0]).parent),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+environment.filters |= {"cause": cause_in_words, "words": number_in_words, "about": about_in_words}
+page = environment.get_template("report.html").render(
     preset=config["preset"],
     sections=sections,
     provenance=Path(inputs.provenance).read_text(),
@@ -81,4 +103,5 @@ write_page(
     picture=picture(inputs.picture),
     **values,
 )
+Path(snakemake.output.html).write_text(page)
 log.info("%d exhibits", len(params.shown))
