@@ -5,4 +5,9 @@ import pytest
 
 def slow(*values):
     """Return parameters whose tests are slow: the same test with more problems or larger ones."""
-    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
+    return slow_cases(*((value,) for value in values))
+
+
+def slow_cases(*cases):
+    """Return the same of tests of several parameters, a tuple for each."""
+    return [pytest.param(*case, marks=pytest.mark.slow) for case in cases]

@@ -156,7 +156,7 @@ def folds(y):
     return StratifiedKFold(3, shuffle=True, random_state=0).split(np.zeros(y.size), y)
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "balanced_accuracy"])
+@pytest.mark.parametrize("scoring", ["roc_auc", *slow("neg_log_loss", "balanced_accuracy")])
 def test_the_score_of_the_whole_selection(rows, run, searched, scoring):
     """As that of a search within each fold."""
     X, y = rows

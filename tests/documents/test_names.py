@@ -96,5 +96,6 @@ def test_a_use_of_a_name_passes(text):
     assert banned_names({"tests/rows.py": text}) == []
 
 
+@pytest.mark.slow
 def test_the_library_keeps_to_it(capsys):
     assert main() == 0, capsys.readouterr().out

@@ -51,6 +51,7 @@ def test_scorers_get_the_frame_of_the_user_in_folds(scorer, cv):
     assert ours.best_params_ == theirs.best_params_
 
 
+@pytest.mark.slow
 def test_scorers_get_the_frame_of_the_user_in_leave_one_out():
     """A sum over the rows is GridSearchCV's mean over its one-row folds, times their number."""
     X, y = frame(60)

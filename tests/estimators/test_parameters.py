@@ -77,6 +77,7 @@ def test_ties_are_broken_as_in_scikit_learn(break_ties):
         assert (first != fitted).sum() > 10
 
 
+@pytest.mark.slow
 def test_left_out_rows_break_ties_too():
     X, y = blobs(0, m=48, d=2, k=6)
     parameters = {"kernel": "linear", "C": 10.0, "break_ties": True}

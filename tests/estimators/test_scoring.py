@@ -270,6 +270,7 @@ def test_values_in_doubt_are_warned_of(fit):
             template.fit(X, y).leave_one_out(decision_values=True)
 
 
+@pytest.mark.slow
 def test_a_rare_class_is_found_as_by_GridSearchCV():
     """5 % of the rows; by accuracy a search prefers models that never find them."""
 

@@ -150,7 +150,7 @@ def test_a_scorer_that_fails_has_the_error_score():
 NU_GRID = {"nu": [0.3, 0.1, 0.4, 0.9], "gamma": [0.5, 0.1]}
 
 
-@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("classes", [2, *slow(3)])
 @pytest.mark.parametrize("search", [SeededCV, LOOSearchCV])
 def test_nu_in_a_grid(classes, search):
     X, y = problem(classes)

@@ -285,6 +285,7 @@ def test_single_precision_tells_wide_rows_apart():
     assert double.min() < 0.9
 
 
+@pytest.mark.slow
 def test_a_file_with_one_far_feature(tmp_path):
     rng = np.random.default_rng(0)
     lines = [f"{r % 2} 1:{rng.random():.3f} 2:{r % 2 + rng.random():.3f} 3:1" for r in range(40)]

@@ -84,6 +84,7 @@ def test_agrees_with_libsvm(data):
             assert abs(np.count_nonzero(predicted != y) - grid.errors[g, c].sum()) <= 1
 
 
+@pytest.mark.slow
 def test_many_folds_are_unlearned_by_default(data, monkeypatch):
     X, y = data
 

@@ -18,6 +18,7 @@ import pytest
 from numerics.problems import two_classes
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
+from slow import slow
 from svmselect.gram._columns import allocate, padded_length
 from threadpoolctl import threadpool_info
 
@@ -122,6 +123,7 @@ def test_a_thread_that_ends_leaves_its_columns_to_the_next():
     assert at_once(capacity) == [10]  # this thread has not
 
 
+@pytest.mark.slow
 def test_every_use_at_once():
     """Fits, leave-one-out, folds, estimates and restrictions, each in its thread, on all matrices."""
     X, y = two_classes(np.random.default_rng(4), 80, 4, gap=0.5)
@@ -312,7 +314,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["folds", *slow("grid", "threads", "folds in a thread")])
 def test_ctrl_c_ends_the_solvers_of_all_threads(way):
     code = textwrap.dedent(HARD) + textwrap.dedent("""
         def begun():

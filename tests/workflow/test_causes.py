@@ -25,6 +25,7 @@ from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import Tolerance, read_published
 from papers.franc2008.bounds import largest_test_error
 from papers.franc2008.whole import errors_of_standard
+from slow import slow
 
 ACTS = {"statement": "So.", "evidence": "predicted", "acts": [{"exhibit": "t", "methods": ["m"]}]}
 WITH_CAUSES = {key: paper for key, paper in load_papers().items() if paper.causes}
@@ -261,7 +262,7 @@ def test_every_declared_cause_acts_on_printed_figures(root, paper):
             assert set(entry.get("datasets", named)) == named, (name, entry)
 
 
-@pytest.mark.parametrize("paper", WITH_CAUSES)
+@pytest.mark.parametrize("paper", slow(*WITH_CAUSES))
 def test_the_cells_of_declared_causes_are_planned(root, registry, paper):
     config = yaml.safe_load((root / "config/config.yaml").read_text())
     config |= yaml.safe_load((root / "config/paper.yaml").read_text())

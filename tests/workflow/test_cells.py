@@ -7,6 +7,7 @@ import yaml
 from checkouts import ROOT, Checkout, planned
 from lib.papers import load_papers
 from lib.run import planned as planned_by
+from slow import slow_cases
 
 FRANC_ROWS = [f"results/small/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
 SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
@@ -30,6 +31,7 @@ def cells(config, tmp_path):
     [
         ("franc2008", "rbf.gamma", [0.25], {"loo/titanic-table/realisation-1/rbf-gamma0.25",
          "stopping/titanic-table/realisation-1/rbf-gamma0.25"}),
+        *slow_cases(
         ("franc2008", "linear.C", [7], set()),
         ("chapelle1999", "C.log_C", [3], set()),
         ("chapelle1999", "width.realisations", 1, {"models/width/iris-versicolor/realisation-3"}),
@@ -38,6 +40,7 @@ def cells(config, tmp_path):
         ("bakir2004", "growth.sizes", [77], set()),
         ("comparison", "rbf.C", [77], set()),
         ("wen2017", "along_C.C", [77], set()),
+        ),
     ],
 )  # fmt: skip
 def test_a_longer_grid_names_new_cells_and_leaves_the_others(tmp_path, paper, key, longer, new):

@@ -83,6 +83,7 @@ def test_selection_by_one_method_compares_none(checkout):
         assert "MissingRuleException" in absent.stdout + absent.stderr
 
 
+@pytest.mark.slow
 def test_mistake_in_the_configuration_is_one_sentence(checkout):
     done = checkout.snakemake("--dry-run", config={"franc2008": {"datasets": ["titanik"]}})
     output = done.stdout + done.stderr

@@ -254,6 +254,7 @@ def test_the_printed_error_and_axis_stand_in_figure1(root, tmp_path):
         assert lines == printed
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_bytes_each_time(tmp_path, root):
     published = read_published(root / "workflow/papers/franc2008/printed.csv")
     tidy = tidy_of(tmp_path, figure1, stopping_rows(), settings=SETTINGS)
@@ -338,6 +339,7 @@ def test_agreement_notices_points_that_a_cell_did_not_record():
         compared_methods(frame(rows), ["d"], 1e-6)
 
 
+@pytest.mark.slow
 def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     def samples(baselines):
         path = tmp_path / "config.yaml"

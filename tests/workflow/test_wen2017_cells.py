@@ -128,6 +128,7 @@ def test_seeds_that_run_on_a_sample_are_compared_where_all_ran(data, run):
     assert set(cold["differing_points"]) <= set(whole[0]["differing_points"])
 
 
+@pytest.mark.slow
 def test_baselines_are_sampled_where_the_configuration_says_so(tmp_path, root):
     def settings(baselines):
         path = tmp_path / "config.yaml"

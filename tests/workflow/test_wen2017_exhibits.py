@@ -14,6 +14,7 @@ from papers.wen2017.exhibits import agreement, agreement_points, figure2, folds,
 from papers.wen2017.exhibits.costs import costs, intervals, total
 from papers.wen2017.exhibits.methods import METHODS
 from papers.wen2017.exhibits.seeds import over_libsvm
+from slow import slow
 from workflow.exhibit_calls import assert_stable, table_of, tidy_of
 from workflow.wen2017_rows import SEEDS, drawn, made_row, made_rows, tidy_rows, with_unlearning
 
@@ -21,7 +22,9 @@ PUBLISHED, CHOSEN = table1.PARTS
 LIMITS = {"tie": 1e-3}
 
 
-@pytest.mark.parametrize("wrong", ["libsvm/adlut/published/k-3", "libsvm/adult/published/k-4", "adult"])
+@pytest.mark.parametrize(
+    "wrong", [*slow("libsvm/adlut/published/k-3", "libsvm/adult/published/k-4"), "adult"]
+)
 def test_cells_that_are_left_out_are_known(tmp_path, root, wrong):
     path = tmp_path / "config.yaml"
     path.write_text(f"wen2017: {{sample: {{without: [{wrong}]}}}}")

@@ -233,6 +233,7 @@ def test_member_with_the_path_of_another_folder_stays_in_its_place(
     }
 
 
+@pytest.mark.slow
 def test_server_that_stalls(small, small_set, tmp_path, web, no_mirror, monkeypatch):
     """It takes the connection and says nothing: given up after a time, the other address is tried."""
     monkeypatch.setattr(sys.modules["data.fetch"], "PATIENCE", 0.3)
