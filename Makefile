@@ -3,7 +3,7 @@
 # Where the dates of files do not tell, "make env" compares the sources with what is installed, as every call of snakemake does.
 
 # The targets of users and of every change. tests/Makefile has those of other builds, fuzzing and clusters, more.mk those of
-# benchmarks, the lock file and releases: "make help-all" lists all.
+# checks of rows, benchmarks, the lock file and releases: "make help-all" lists all.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -45,9 +45,6 @@ all: $(LIBRARY) ## The demo reproduction and its HTML report (the default): resu
 env: $(LIBRARY) ## The environment and the build alone, as for the demo: .venv
 	@test "$$(.venv/bin/python src/source_hash.py)" = "$$(cat .venv/lib/python*/site-packages/svmselect/source_hash.txt)" || { rm $(LIBRARY); $(MAKE) --no-print-directory $(LIBRARY); }
 
-.PHONY: env-all
-env-all: env $(FOR_TEST_ALL) $(PACKAGES)-lint ## The same, with the packages of all tests, lint and docs
-
 # What "make open" shows: another page by PAGE=build/docs/index.html
 PAGE ?= results/demo/report.html
 
@@ -70,15 +67,6 @@ figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/pap
 	.venv/bin/snakemake figures report --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) $(QUIET)
 	.venv/bin/python workflow/stories.py results/paper config/paper.yaml README.md
 	@.venv/bin/python workflow/run_summary.py results/paper
-
-.PHONY: config
-config: $(LIBRARY) ## The tables of config/README.md, from the schemas of the configuration
-	.venv/bin/python workflow/config_tables.py
-
-.PHONY: verify
-verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data); VERIFY=0.05
-	.venv/bin/snakemake verify --cores $(CORES) --configfile config/paper.yaml config/verify.yaml \
-	  $(if $(VERIFY),--config 'verify={"cells":$(VERIFY)}')
 
 # OpenBLAS has one thread in each of the processes.
 PYTEST := OPENBLAS_NUM_THREADS=1 .venv/bin/pytest --numprocesses $(CORES) --dist worksteal

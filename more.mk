@@ -4,6 +4,18 @@
 BENCH := .venv-bench/.library
 BENCH_PIP := .venv-bench/bin/python -m pip --disable-pip-version-check
 
+.PHONY: env-all
+env-all: env $(FOR_TEST_ALL) $(PACKAGES)-lint ## The environment and the build, with the packages of all tests, lint and docs
+
+.PHONY: config
+config: $(LIBRARY) ## The tables of config/README.md, from the schemas of the configuration
+	.venv/bin/python workflow/config_tables.py
+
+.PHONY: verify
+verify: $(LIBRARY) ## A few cells of every paper computed again, beside the committed rows (needs some of the real data); VERIFY=0.05
+	.venv/bin/snakemake verify --cores $(CORES) --configfile config/paper.yaml config/verify.yaml \
+	  $(if $(VERIFY),--config 'verify={"cells":$(VERIFY)}')
+
 .PHONY: demo
 demo: $(LIBRARY) ## Tables and figures at demo scale: results/demo
 	.venv/bin/snakemake --cores $(CORES)

@@ -97,7 +97,7 @@ def test_rows_are_those_of_the_library_and_of_libsvm(data, run, tmp_path):
 
 
 def test_spans_of_the_fits_of_libsvm(data, job_of):
-    """Its fits to 1e-6 have the spans and errors of the library's, of the models in the box alone."""
+    """Fits to 1e-6 have the spans and errors of the library's, and only models in the box are fitted."""
     job = job_of(data, paper="sarafis2018", experiment=CLASS_WEIGHTS)
     box = {"C_positive": [0, 4], "C_negative": [-4, 0]}
     settings = SimpleNamespace(**{**SETTINGS, "tol": 1e-6, "axes": AXES, "every": 1, "jobs": 1, "box": box})
