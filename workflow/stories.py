@@ -60,6 +60,7 @@ def _filled(paragraph):
 def pages(folder, config_file):
     """Return the texts of the pages on the results in a folder, by paper; the page "" is of all papers, and
     "causes" of all explanations. Return the table of all papers, too."""
+    # templates, and the results that they tell
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([WORKFLOW / "report", FOLDER]),
         undefined=jinja2.StrictUndefined,
@@ -74,6 +75,7 @@ def pages(folder, config_file):
     results = {key: Results(folder, key) for key in papers}
     exhibits, verdicts = (pd.read_csv(folder / f"scorecard_{name}.csv") for name in ("exhibits", "claims"))
     names = {key: paper.name for key, paper in papers.items() if paper.claims}
+    # the table of all papers, and the reasons of claims that miss
     headings, body = paper_table(names, exhibits, verdicts)
     columns = [("", heading, part(place)) for place, heading in enumerate(headings)]
     summary = "\n\n".join([SUMMARY[0], arranged(body, columns, []).markdown(), SUMMARY[1]])
@@ -86,6 +88,7 @@ def pages(folder, config_file):
     for key, story in told.items():
         without = set(getattr(story, "WHY", {})) - {row["claim"] for row in claims if row["paper"] == key}
         check(not without, f"{key} claims {', '.join(sorted(without))}")
+    # the pages
     texts = {
         "": environment.get_template("results.md").render(
             summary=summary, papers={key: paper.name for key, paper in papers.items()}, claims=claims

@@ -47,6 +47,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
     >>> Dataset.load(path).X.shape
     (2201, 3)
     """
+    # raw rows: generated, bundled, or from files
     where = f"data set {entry.name!r}"
     rows, classes, source_files = entry.rows, entry.classes, ""
     if entry.generator is not None:
@@ -61,6 +62,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
         source_files = " ".join(f"{source.folder}/{file.name}" for file in source.files)
         raw = FORMATS[source.format].read(paths, entry.features, source.options, where)
 
+    # labels of both parts, and checks
     X, y, extra = _labelled(entry, raw.X, raw.labels, raw.extra, where)
     _check(X, y, rows, entry.features, classes, where)
     X_test = y_test = None
@@ -72,6 +74,7 @@ def prepare(entry: Entry, raw_dir: str | Path | None, out: str | Path) -> None:
         if not np.isfinite(column).all():
             raise ValueError(f"{where}: the column {key!r} holds a value that is not finite")
 
+    # splits
     recipe, originals = entry.splits, raw.originals
     if recipe is not None and recipe.by is not None:
         originals = splits_by_value(extra[recipe.by], recipe.train_values, where)

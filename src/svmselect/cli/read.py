@@ -127,6 +127,7 @@ def read(
     may be wrong; `strict` takes a doubt for an error. Raise a ValueError that names the file, and the line
     and column where there is one.
     """
+    # labels and columns, from a table or from LIBSVM text
     text, format = _opened(path, format, max_bytes)
     if format == "csv":
         _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
@@ -144,20 +145,8 @@ def read(
             groups,
             labelled=task != "one-class",
         )
-        column, labels, numbers, label_doubts = None, None, raw.numbers, []
-        if raw.label is not None:
-            column, words = f"column {raw.title(raw.label)}", raw.column(raw.label)
-            if task == "one-class":
-                labels = np.array(words)
-                if (n_kinds := np.unique(labels).size) > MOST_CLASSES:
-                    raise ValueError(
-                        f"{path}, {column} holds {n_kinds} different values: that is no class label"
-                    )
-            elif task == "regression":
-                labels = _targets(words, raw.lines, f"{path}, {column}")
-            else:
-                is_named = label is not None or raw.label_is_named
-                labels = _csv_labels(words, f"{path}, {column}", column, label_doubts, is_named)
+        numbers, label_doubts = raw.numbers, []
+        column, labels = _table_labels(path, raw, task, label, label_doubts)
     else:
         options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
         options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
@@ -272,6 +261,23 @@ def _libsvm_columns(path, text, zero_based, task="classification"):
     _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts, True)
     # scikit-learn takes fractions for a target of regression
     return X, labels.astype(str) if fraction.size else labels, from_zero, doubts
+
+
+def _table_labels(path, raw, task, label, doubts):
+    """Return the name of the label's column, for people, and the labels of a table; None and None without."""
+    if raw.label is None:
+        return None, None
+    column, words = f"column {raw.title(raw.label)}", raw.column(raw.label)
+    where = f"{path}, {column}"
+    if task == "regression":
+        return column, _targets(words, raw.lines, where)
+    if task == "one-class":
+        labels = np.array(words)
+        if (n_kinds := np.unique(labels).size) > MOST_CLASSES:
+            raise ValueError(f"{where} holds {n_kinds} different values: that is no class label")
+        return column, labels
+    is_named = label is not None or raw.label_is_named
+    return column, _csv_labels(words, where, column, doubts, is_named)
 
 
 def label_names(labels):
