@@ -11,6 +11,7 @@ again.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import statistics
 import time
@@ -21,6 +22,7 @@ import numpy as np
 import origin
 from csv_rows import read_rows, write_rows
 from problems import load_problem, make_data
+from scipy import sparse
 from sklearn.svm import SVC as TheirSVC
 from threadpoolctl import threadpool_limits
 
@@ -44,6 +46,7 @@ RESULTS = Path(__file__).resolve().parent / "results" / "engine.csv"
 SMALL = ["heart", "diabetis", "german", "image", "waveform-400", "twonorm-400", "ringnorm-400"]
 GRID = 2.0 ** np.arange(-5, 11, 2), 2.0 ** np.arange(-8, 0)  # C, gamma
 NEW_ROWS = 50_000
+PROCESSES = "one process alone"
 
 
 def problem(name):
@@ -160,6 +163,58 @@ def estimators(repeats):
                 yield f"SVC.fit, {name}, C={C:g}", y.size, fit, beside, seconds
 
 
+def sparse_problems():
+    """Name, rows and labels: few values in very many columns, hashed words, and rows of zeros and ones."""
+    rng = np.random.default_rng(0)
+    problems = {}
+    for d in (10**6, 10**7, 10**8):
+        columns = rng.integers(0, d, (100, 50))
+        problems[f"100 x {d:,}"] = in_columns(columns, d)
+    # each text has 80 words, frequent ones in most, and a column is the remainder of a word's number
+    words = rng.zipf(1.3, (2_000, 80)) % 2**20
+    problems["hashed text, 2,000 x 1,048,576"] = in_columns(words, 2**20)
+    bits = (rng.random((2_000, 100)) < 0.3).astype(float)
+    problems["zeros and ones, 2,000 x 100"] = sparse.csr_matrix(bits)
+    for name, X in problems.items():
+        # labels of a random direction, with noise
+        values = rng.normal(size=X.indices.max() + 1)
+        margins = X.data * values[X.indices]
+        scores = np.add.reduceat(margins, X.indptr[:-1])
+        scores += 0.3 * scores.std() * rng.normal(size=scores.size)
+        yield name, X, np.where(scores > np.median(scores), 1.0, -1.0)
+
+
+def in_columns(columns, d):
+    """Return the CSR matrix of d columns with as many ones as each row of `columns` names."""
+    n, per_row = columns.shape
+    numbers, starts = columns.ravel().astype(np.int32), np.arange(n + 1, dtype=np.int32) * per_row
+    X = sparse.csr_matrix((np.ones(columns.size), numbers, starts), shape=(n, d))
+    X.sum_duplicates()
+    return X
+
+
+def sparse_rows(repeats):
+    """`SVC.fit` and predictions of rows in CSR format against scikit-learn's."""
+    for name, X, y in sparse_problems():
+        for kernel in ("rbf", "linear"):
+            options = {"kernel": kernel, "C": 10.0, "gamma": 0.01}
+            own, other = (kind(**options).fit(X, y) for kind in (SVC, TheirSVC))
+            fits = in_turn([partial(own.fit, X, y), partial(other.fit, X, y)], repeats, time.process_time)
+            yield f"fit, {name}, {kernel}", y.size, fits[0], "scikit-learn", fits[1]
+            values = in_turn(
+                [partial(model.decision_function, X) for model in (own, other)], repeats, time.process_time
+            )
+            yield f"predictions, {name}, {kernel}", y.size, values[0], "scikit-learn", values[1]
+    make_data("w8a")
+    data = load_problem("w8a")
+    options = {"C": 1.0, "gamma": 1 / data.X.shape[1]}
+    own, other = (kind(**options).fit(data.X, data.y) for kind in (SVC, TheirSVC))
+    values = in_turn(
+        [partial(model.decision_function, data.X_test) for model in (own, other)], repeats, time.process_time
+    )
+    yield "predictions, w8a, rbf", data.X_test.shape[0], values[0], "scikit-learn", values[1]
+
+
 def two_threads(repeats):
     """The same call with two threads and with one: wall-clock seconds."""
     X, y = problem("german")
@@ -198,6 +253,35 @@ def two_threads(repeats):
 
         one, two = in_turn([lambda: with_threads(1), lambda: with_threads(2)], repeats, time.perf_counter)
         yield case, rows, two, "one thread", one
+        alone, both = at_once(lambda: with_threads(1), repeats)
+        yield f"{case}, each in two processes at once", rows, both / 2, PROCESSES, alone
+
+
+def at_once(call, repeats):
+    """Median wall-clock seconds of a call in a process alone, and of two such calls in two processes at once.
+
+    They share nothing but the processor, so a second thread cannot gain more than a second process does.
+    """
+    context = multiprocessing.get_context("fork")
+    times = {1: [], 2: []}
+    for _ in range(repeats):
+        for n, measured in times.items():
+            barrier, seconds = context.Barrier(n), context.SimpleQueue()
+
+            def timed(barrier=barrier, seconds=seconds):
+                call()  # memory and code that are used for the first time
+                barrier.wait()
+                begin = time.perf_counter()
+                call()
+                seconds.put(time.perf_counter() - begin)
+
+            processes = [context.Process(target=timed) for _ in range(n)]
+            for process in processes:
+                process.start()
+            measured.append(max(seconds.get() for _ in processes))
+            for process in processes:
+                process.join()
+    return statistics.median(times[1]), statistics.median(times[2])
 
 
 SECTIONS = {
@@ -205,6 +289,7 @@ SECTIONS = {
     "Gram matrices": gram_matrices,
     "predictions": predictions,
     "estimators": estimators,
+    "sparse rows": sparse_rows,
     "two threads": two_threads,
 }
 

@@ -16,6 +16,7 @@ from svmselect.unlearning._paths import Outcome
 from svmselect import RBF, Gram, Linear, leave_one_out, solve_csvc
 from svmselect.loo import _retrain
 from svmselect.solver import _active_set
+from svmselect.unlearning import points as points_module
 from svmselect.unlearning.points import donors_of, unlearn_points
 from svmselect.unlearning.tableau import Tableau
 
@@ -146,6 +147,35 @@ def test_no_path_of_a_plain_problem_is_given_up(kernel, C):
                 for stop in (True, False):
                     _, outcome = unlearn_points(full, y, points, retained, None, stop=stop)
                     assert (outcome != Outcome.UNDECIDED).all(), seed
+
+
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.3)])
+@pytest.mark.parametrize("stop", [True, False])
+def test_paths_that_look_at_few_rows_end_where_those_do_that_look_at_all(kernel, stop, monkeypatch):
+    """With so few rows in view many paths pass an event unseen: the rows out of view have to tell."""
+    unseen = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = two_classes(rng, 80, 2, gap=rng.choice([0.5, 2.0]))
+        full = Dual(Gram(X, kernel), y)
+        full.boxes(y, rng.uniform(0.2, 2, size=80))
+        assert _active_set.solve(full, "wss2", 1e-10, 10**6)
+        points = rng.permutation(np.flatnonzero(full.arrays()[0]))[:6]
+        nothing = np.zeros(points.size)
+        expected, outcome = unlearn_points(full, y, points, nothing, None, stop)
+        near = np.union1d(points, np.argsort(np.abs(full.arrays()[1] + full.state()[2]))[:12])
+        theta, _, lo, hi = full.arrays()
+        outside = np.setdiff1d(near, np.flatnonzero((lo < theta) & (theta < hi)))
+        _, outcome_of_few = points_module._unlearn(full, y, points, nothing, None, stop, outside)
+        unseen += np.count_nonzero(outcome_of_few[outcome != Outcome.UNDECIDED] == Outcome.UNDECIDED)
+        for name, value in (("MANY", 1), ("FEW_INBOUND", 2), ("NEAR_SHARE", 10)):
+            monkeypatch.setattr(points_module, name, value)
+        assert points_module._near_rows(full, points) is not None
+        decision, outcome_of_both = unlearn_points(full, y, points, nothing, None, stop)
+        monkeypatch.undo()
+        np.testing.assert_array_equal(outcome_of_both, outcome)
+        np.testing.assert_allclose(decision, expected, rtol=1e-9, atol=1e-9)
+    assert unseen > 0
 
 
 def test_paths_from_a_loose_solution_are_held_against_its_own_gap():

@@ -243,14 +243,15 @@ def strayed(ends, Py_ssize_t n, const double[::1] theta, const double[::1] g,
 
 def conditions(const Py_ssize_t[::1] points, const double[::1] bounds_left, const double[::1] y,
                const double[::1] lo, const double[::1] hi, const double[::1] diagonal,
-               const double[::1] theta_slack, ends, double unit):
+               const double[::1] theta_slack, ends, double unit, double far_square=0, double far_largest=0):
     """Compute gap, round-off, threshold and widths of the KKT conditions at the ends of paths.
 
     Arguments are those of `PointStart`, in the tableau's order; results have the shape (n,). The gap is M+ -
     M- of the problem in which theta_r is fixed or, where nothing remains to be taken away, has its last box.
     Rounding may have made it too small by the second result. The threshold is LIBSVM's where nothing remains,
     else the one at which another point takes over from theta_r. The width is the sum over in-bound points of
-    how far each may be from the optimum: its box, or, where that is wide, twice the largest theta.
+    how far each may be from the optimum: its box, or, where that is wide, twice the largest theta. Of rows
+    that are not among these, `far_square` is the sum of ``theta_t^2 K_tt``, and `far_largest` the largest theta.
     """
     cdef Py_ssize_t n = points.shape[0], m = y.shape[0], k, t, r
     cdef const double[:, ::1] theta = ends.theta, g = ends.g
@@ -265,8 +266,8 @@ def conditions(const Py_ssize_t[::1] points, const double[::1] bounds_left, cons
         for k in range(n):
             r = points[k]
             # size = sqrt(sum(theta^2 K_tt)): round-off of f_t is size * sqrt(K_tt), see `round_off`
-            size = total = largest = 0
-            count = 0
+            size, largest = far_square, far_largest
+            total = count = 0
             for t in range(m):
                 largest = max(largest, fabs(theta[k, t]))
                 size += theta[k, t] * theta[k, t] * diagonal[t]

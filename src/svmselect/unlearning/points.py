@@ -40,6 +40,9 @@ TOLD = 1e-6
 UNBALANCED, UNBALANCED_VALUE = 100 * SLACK, 0.01 * SLACK
 # The g of a path may be off by this in a random combination of all points.
 OFF = 1e-9
+# From MANY rows on, of which at most one in FEW_INBOUND is in-bound, paths look at the points and at the rows
+# closest to an event alone, one in NEAR_SHARE.
+MANY, FEW_INBOUND, NEAR_SHARE = 4_000, 10, 4
 
 
 def unlearn_points(full, y, points, bounds_left, progress, stop=True):
@@ -50,16 +53,42 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     its sign is certain; the value is the one where it ended. `progress` is called with the number of points
     decided since the last call. The outcome is UNDECIDED also where the Gram matrix does not confirm the end.
     """
+    # paths that look at few of many rows, and at all rows where an end is not confirmed
+    decision, outcome = np.empty(points.size), np.zeros(points.size, dtype=np.intp)
+    near = _near_rows(full, points)
+    for outside in [None] if near is None else [near, None]:
+        places = np.flatnonzero(outcome == Outcome.UNDECIDED)
+        if places.size:
+            decision[places], outcome[places] = _unlearn(
+                full, y, points[places], bounds_left[places], progress, stop, outside
+            )
+    return decision, outcome
+
+
+def _near_rows(full, points):
+    """Return the rows outside S at which paths look, the points and the rows closest to an event.
+
+    None stands for all: where rows are few, most of them would be near, or many are in-bound.
+    """
+    theta, f, lo, hi = full.arrays()
+    inbound, m = (lo < theta) & (theta < hi), theta.size
+    if m < MANY or not 0 < np.count_nonzero(inbound) <= m // FEW_INBOUND:
+        return None
+    distance = np.abs(f + full.state()[2])
+    near = distance <= np.partition(distance, m // NEAR_SHARE)[m // NEAR_SHARE]
+    near[points] = True
+    near[inbound] = False
+    return np.flatnonzero(near) if 2 * np.count_nonzero(near) <= m else None
+
+
+def _unlearn(full, y, points, bounds_left, progress, stop, outside):
+    """Return the results of `unlearn_points`, by paths that look at S and rows `outside` (None: all)."""
     # 1) the solution; a tableau on its in-bound points
     theta, f, lo, hi = full.arrays()
     gap = max(full.gap_now(), 0.0)
-    decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
-    if points.size == 0:
-        return decision, outcome
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
     if inbound.size:
-        b = full.state()[2]
-        starts = [(Tableau(full.gram, inbound), b, np.arange(points.size))]
+        starts = [(Tableau(full.gram, inbound, outside), full.state()[2], np.arange(points.size))]
     else:
         # Without in-bound points b is an interval. At the end of it where another point may take over from r,
         # that point enters S: one tableau for each sign of theta_r.
@@ -70,10 +99,44 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
             places = np.flatnonzero(y[points] == sign)
             starts.append((Tableau(full.gram, np.array([first])), -f[first], places))
     # 2) the points of each tableau
+    decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     for tableau, b, places in starts:
         start = PointStart(tableau, y, theta, f + b, lo, hi, gap)
         decision[places], outcome[places] = start.decide(points[places], bounds_left[places], progress, stop)
     return decision, outcome
+
+
+class FarRows:
+    """The rows at which paths do not look; the ends of paths are checked there, too.
+
+    Each is at a bound, and stays optimal while its g keeps the sign that the bound asks for.
+    """
+
+    def __init__(self, tableau, theta, g, lo, hi):
+        self.tableau = tableau
+        away = np.ones(g.size, dtype=bool)
+        away[tableau.order] = False
+        rows = np.flatnonzero(away)
+        self.g, self.sign = g[rows], np.where(theta < hi, 1.0, -1.0)[rows]
+        # what they add to the round-off of every g, and the largest theta
+        self.square = float(theta[rows] ** 2 @ tableau.gram.diagonal[rows])
+        self.largest = float(np.abs(theta[rows]).max(initial=0))
+        # the tableau's first row says by how much the threshold of a path differs from that of its theta
+        self.places = np.append(tableau.order[0], rows)
+        self.rows_of_S = rows_of(tableau.gram, tableau.order[: tableau.s], self.places)
+
+    def stay(self, change, change_of_first, margin):
+        """Return whether g of all rows keeps its sign at the ends of n paths, by more than a margin.
+
+        `change` is that of theta, shape (n, rows of the tableau), and `change_of_first`, shape (n,), that of
+        g of the tableau's first row.
+        """
+        tableau, s = self.tableau, self.tableau.s
+        moved = s + np.flatnonzero(change[:, s:].any(axis=0))
+        shift = change[:, :s] @ self.rows_of_S
+        shift += change[:, moved] @ rows_of(tableau.gram, tableau.order[moved], self.places)
+        g = self.g + shift[:, 1:] + (change_of_first - shift[:, 0])[:, None]
+        return (self.sign * g).min(axis=1) > margin
 
 
 class Donors(NamedTuple):
@@ -131,7 +194,10 @@ class PointStart:
         self.p = self.y if p is None else p[tableau.order]
         self.gap, self.unit = gap, unit
         self.largest_gap = max(GAP, GAPS * gap)
-        self.g_slack = np.maximum(SLACK * unit, round_off(self.theta, tableau.diagonal, unit))
+        slack = np.maximum(SLACK * unit, round_off(theta, tableau.gram.diagonal, unit))
+        self.g_slack = slack[tableau.order]
+        all_there = tableau.order.size == tableau.gram.m
+        self.far = None if all_there else FarRows(tableau, theta, g, lo, hi)
 
     @cached_property
     def paths(self):
@@ -223,7 +289,8 @@ class PointStart:
     def conditions(self, points, bounds_left):
         """Compute gap, round-off, threshold and widths of these ends; see `_certify.conditions`."""
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
-        return conditions(points, bounds_left, *boxes, self.ends, self.unit)
+        far = (0.0, 0.0) if self.far is None else (self.far.square, self.far.largest)
+        return conditions(points, bounds_left, *boxes, self.ends, self.unit, *far)
 
     def check_ends(self, points, bounds_left, stop=True):
         """Return the decision values at the ends of the paths followed last, and whether they are confirmed.
@@ -267,4 +334,9 @@ class PointStart:
                 0.5 * curvature * reach**2 + np.abs(slope) * reach + np.maximum(gap[going], 0) * width[going]
             )
             confirmed[going] &= within & ((margin[going] - noise[going]) * (reach - remaining) > loss)
+        # 4) the rows at which the paths did not look
+        if self.far is not None:
+            change, of_first = ends.theta[:n] - self.theta, ends.g[:n, 0] - self.g[0] + b
+            # without in-bound points the threshold is an interval, as long as the gap is negative
+            confirmed &= self.far.stay(change, of_first, np.maximum(-gap, 0))
         return decision, confirmed

@@ -6,6 +6,7 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 
 import svmselect.unlearning._system as _system
 from svmselect.forks import cached_property
+from svmselect.kernels.panels import slices
 from svmselect.unlearning._certify import mirror, rows_of
 
 __all__ = ["DEPENDENT", "Tableau"]
@@ -13,6 +14,8 @@ __all__ = ["DEPENDENT", "Tableau"]
 # A point depends on the others if its pivot in the Cholesky factor is below this, relative to the largest
 # possible one.
 DEPENDENT = 1e-10
+# Rows of the Gram matrix that are copied together, for a sum with the columns of as many points.
+ROWS_AT_ONCE = 64
 
 
 class Tableau:
@@ -139,7 +142,9 @@ class Tableau:
         np.matmul(x, self.outside_rows, out=outside_part)
         outside_part += b[:, None]
         outside = np.flatnonzero(points >= self.s)
-        outside_part[outside] += rows_of(self.gram, self.order[points[outside]], self.order[self.s :])
+        for few in slices(outside.size, ROWS_AT_ONCE):
+            rows = outside[few]
+            outside_part[rows] += rows_of(self.gram, self.order[points[rows]], self.order[self.s :])
         return columns
 
     def times_gram(self, values):
