@@ -4,11 +4,11 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import cache
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from threadpoolctl import ThreadpoolController
 
@@ -213,13 +213,37 @@ def interruptible_threads() -> Iterator[None]:
         _everywhere.remove(stop)
 
 
+class _Helpers:
+    """Threads that wait for work from one `run` to the next: to start one takes longer than a small task."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._executor = None
+        renew_after_fork(self)
+
+    def renew(self):
+        """Forget the threads, which a forked process does not have."""
+        self._lock, self._executor = renewed(self._lock), None
+
+    def submit(self, n, function):
+        """Let n threads call the function, as soon as they are idle, each in a context of its own."""
+        with self._lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(os.cpu_count() or 1, "svmselect")
+        return [self._executor.submit(copy_context().run, function) for _ in range(n)]
+
+
+_helpers = _Helpers()
+
+
 @one_blas_thread()
 def run(function, tasks, work, progress=None):
     """Return ``function(task)`` for every task, computed on as many threads as BLAS may use.
 
-    Each thread has a BLAS of one thread. Tasks run on the calling thread if the `work`, in multiplications,
-    is too little for threads. `progress` is called as ``progress(done, total)`` from the calling thread.
-    After an exception, including Ctrl-C, no further task starts, and solvers of running tasks stop.
+    The calling thread takes one task after the other, and helpers do so, too, if the `work`, in
+    multiplications, is worth it. Each thread has a BLAS of one thread. `progress` is called as
+    ``progress(done, total)`` from the calling thread. After an exception, including Ctrl-C, no further task
+    starts, and solvers of running tasks stop.
     """
     threads = min(_allowed.get(), len(tasks)) if work >= WORK_FOR_THREADS else 1
     if threads == 1:
@@ -229,31 +253,54 @@ def run(function, tasks, work, progress=None):
             if progress is not None:
                 progress(len(results), len(tasks))
         return results
-    stop = _Stop()
+    results, finished, reported, errors, stop = [None] * len(tasks), [], 0, [], _Stop()
+    numbers = SimpleQueue()
+    for k in range(len(tasks)):
+        numbers.put(k)
 
-    def start(task):
-        # a separate context: nested runs of a task stay on its thread
+    def report():
+        nonlocal reported
+        while progress is not None and reported < len(finished):
+            reported += 1
+            progress(reported, len(tasks))
+
+    def take_tasks(report=lambda: None):
+        # nested runs of a task stay on its thread
         _allowed.set(1)
         _stops.set((*_stops.get(), stop))
-        check_interrupted()
         _, thread_limits = _one_thread.enter()
         try:
-            return function(task)
+            while not stop.requested:
+                try:
+                    k = numbers.get_nowait()
+                except Empty:
+                    break
+                check_interrupted()
+                results[k] = function(tasks[k])
+                finished.append(k)
+                report()
+        except BaseException as error:
+            if not stop.requested:
+                errors.append(error)
+            stop.requested = True
         finally:
             _one_thread.leave(thread_limits)
 
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            futures = [pool.submit(copy_context().run, start, task) for task in tasks]
-            for done, future in enumerate(as_completed(futures), 1):
-                future.result()
-                if progress is not None:
-                    progress(done, len(tasks))
-            return [future.result() for future in futures]
-        except BaseException:
-            stop.requested = True
-            pool.shutdown(cancel_futures=True)
-            raise
+    helpers = _helpers.submit(threads - 1, take_tasks)
+    try:
+        copy_context().run(take_tasks, report)
+        # helpers that have not begun find nothing to do
+        running = [helper for helper in helpers if not helper.cancel()]
+        while running:
+            running = wait(running, 0.1 if progress is not None else None).not_done
+            report()
+    except BaseException:
+        stop.requested = True
+        wait(helper for helper in helpers if not helper.cancel())
+        raise
+    if errors:
+        raise errors[0]
+    return results
 
 
 def in_turn(gram, task, tasks, work):

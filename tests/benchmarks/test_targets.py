@@ -31,7 +31,7 @@ def test_the_least_case_is_named_and_the_best_peer_counts(results):
 
 
 @pytest.mark.parametrize(
-    ("ours", "peak", "share"), [("1", "300", 2.5), ("4", "300", 0.625), ("1", "1200", 0.5)]
+    ("ours", "peak", "share"), [("1", "300", 3 / 1.8), ("4", "300", 0.75 / 1.8), ("1", "1200", 0.5)]
 )
 def test_time_and_memory_both_have_to_reach_their_targets(results, ours, peak, share):
     results["cold"] = [fit("a9a", "svmselect", ours, peak_mb=peak), fit("a9a", "LIBSVM", "3", peak_mb="9999")]
@@ -51,6 +51,56 @@ def test_a_grid_has_a_target_for_each_number_of_threads(results, two, share):
         for peer, threads, wall in rows
     ]
     assert targets.grids()[1] == pytest.approx(share)
+
+
+def test_a_region_of_the_map_has_its_own_target(results):
+    def cell(rows, kernel, start, ratio):
+        return {"rows": rows, "features": "20", "kernel": kernel, "C": "1.0", "start": start, "ratio": ratio}
+
+    results["fit_map"] = [
+        *(cell("2500", "linear", "warm", "6"), cell("9500", "linear", "fresh", "1.5")),
+        *(cell("500", "linear", "fresh", "0.1"), cell("9500", "rbf-1", "warm", "0.2")),
+        cell("4000", "linear", "warm", ""),
+    ]
+    text, share = targets.mapped(3, ("linear",), targets.MANY_ROWS)()
+    assert text == "3.00 (least 1.50: 9500 x 20, linear, C = 1, fresh; 2 cases)" and share == pytest.approx(
+        0.5
+    )
+    assert targets.mapped(0.9, ("linear",), (500,), ("fresh",))()[1] == pytest.approx(0.1 / 0.9)
+
+
+def test_memory_counts_as_time_does(results):
+    def row(program, seconds, growth):
+        return {
+            "what": "ten classes",
+            "case": "usps",
+            "program": program,
+            "seconds": seconds,
+            "growth_mb": growth,
+        }
+
+    results["processes"] = [row("svmselect", "1", "40"), row("peer", "3", "10"), row("other", "9", "20")]
+    assert targets.ten_classes() == ("3.00, 40 MB, the peer 10 MB", pytest.approx(0.25))
+    assert targets.whole("ten classes", 2, 80)() == ("1.00 s, 40 MB", pytest.approx(2))
+    assert targets.whole("ten classes", 0.5, 80)()[1] == pytest.approx(0.5)
+
+
+def test_the_fastest_other_library_counts(results):
+    rows = [("a", "svmselect", "2"), ("a", "LIBSVM", "4"), ("a", "other", "3"), ("b", "svmselect", "1")]
+    results["regression_peers"] = [
+        {"task": "fit", "problem": problem, "peer": peer, "cpu_s": seconds}
+        for problem, peer, seconds in [*rows, ("b", "LIBSVM", "0.5")]
+    ]
+    assert targets.regressions()[1] == pytest.approx(0.5)
+
+
+def test_a_second_thread_stands_beside_a_second_process(results):
+    results["engine"] = [
+        {"section": "two threads", "case": "fit", "beside": "one thread", "ratio": "1.5"},
+        {"section": "two threads", "case": "fit, twice", "beside": "one process alone", "ratio": "1.6"},
+    ]
+    text, share = targets.two_threads()
+    assert text.endswith("two processes: 1.60, least 1.60") and share == pytest.approx(1.5 / 1.7)
 
 
 def test_what_was_not_measured_is_said(results, monkeypatch, tmp_path):

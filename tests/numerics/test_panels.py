@@ -6,6 +6,8 @@ from scipy import sparse
 
 from svmselect import RBF, Gram, Linear, Polynomial, decision_function, leave_one_out
 from svmselect.kernels import _panels, panels
+from svmselect.kernels.inner import OfProducts
+from svmselect.kernels.panels import Rows
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -100,3 +102,23 @@ def test_products_of_few_features(d, dtype):
     sums = RBF(0.3).weighted(A, weights, B)
     expected = weights @ RBF(0.3).block(A, B).astype(float)
     np.testing.assert_allclose(sums, expected, rtol=0, atol=1000 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("rows", "others", "d"), [(1, 1, 9), (3, 1500, 40), (700, 1100, 9), (513, 65, 300)])
+def test_panels_of_one_call_are_those_of_single_calls(dtype, rows, others, d):
+    """Rows that occur twice, lie far away, or are 0: by one compiled call, and by one for each panel."""
+    rng = np.random.default_rng(rows)
+    A, B = (rng.normal(size=(n, d)) for n in (rows, others))
+    A[0], B[-1], B[: len(B) // 3] = 0, 50, A[rng.integers(0, rows, len(B) // 3)]
+    A, B = Rows(A.astype(dtype)), Rows(B.astype(dtype))
+    kernel, weights, slots = RBF(1 / d), rng.normal(size=rows), rng.permutation(rows)
+    out = np.full((rows, others + 7), -1, dtype=dtype)
+    kernel.block(A, B, out=out[:, 3:-4], slots=slots)
+    expected = OfProducts.block(kernel, A, B)
+    tolerance = {"rtol": 0, "atol": 4 * d * np.finfo(dtype).eps}
+    np.testing.assert_allclose(out[slots, 3:-4], expected, **tolerance)
+    assert (out[:, :3] == -1).all() and (out[:, -4:] == -1).all()
+    assert (expected == 1).sum() >= len(B.X) // 3 and ((out == 1).sum() >= len(B.X) // 3)
+    sums, by_panels = kernel.weighted(A, weights, B), OfProducts.weighted(kernel, A, weights, B)
+    np.testing.assert_allclose(sums, by_panels, rtol=0, atol=np.abs(weights).sum() * tolerance["atol"])

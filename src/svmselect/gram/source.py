@@ -3,7 +3,7 @@
 import numpy as np
 
 from svmselect.forks import cached_property
-from svmselect.kernels.panels import BLOCK_ROWS, slices
+from svmselect.kernels.panels import PART_ROWS, slices
 from svmselect.threads import run
 
 __all__ = ["Source"]
@@ -44,7 +44,7 @@ class Source:
     @cached_property
     def parts(self):
         """Return the rows in parts for threads: pairs of a slice and its Rows."""
-        step = max(8 * BLOCK_ROWS, -(-self.m // 16))
+        step = max(PART_ROWS, -(-self.m // 16))
         return [(part, self.rows.take(part)) for part in slices(self.m, step)]
 
     @cached_property

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from svmselect.gram.definite import is_definite_on_rows
 from svmselect.kernels import Linear
-from svmselect.kernels.panels import BLOCK_ROWS, slices
+from svmselect.kernels.panels import PART_ROWS, slices
 from svmselect.threads import run
 
 __all__ = ["Values"]
@@ -145,7 +145,7 @@ class Values:
             def panel(part):
                 source.kernel.block(chosen, source.rows.take(rows[part]), out=out[:, part], slots=places)
 
-            run(panel, slices(rows.size, 8 * BLOCK_ROWS), places.size * rows.size * chosen.width)
+            run(panel, slices(rows.size, PART_ROWS), places.size * rows.size * chosen.width)
             source.counts.calling_thread[1] += places.size * rows.size
         return out.T
 
@@ -200,7 +200,7 @@ class Values:
             right = source.rows.take(places[b]) if right is None else right
             out[b] += source.kernel.weighted(chosen, theta, right)
 
-        parts = source.parts if places is None else [(b, None) for b in slices(out.size, 8 * BLOCK_ROWS)]
+        parts = source.parts if places is None else [(b, None) for b in slices(out.size, PART_ROWS)]
         run(add, parts, support.size * out.size * source.rows.width)
         source.counts.calling_thread[1] += support.size * out.size
         return out
@@ -251,5 +251,5 @@ class Values:
         def part(b):
             out[b] = self.kernel.weighted(data_rows, theta, rows.take(b))
 
-        run(part, slices(rows.n, 8 * BLOCK_ROWS), rows.n * data_rows.n * rows.width)
+        run(part, slices(rows.n, PART_ROWS), rows.n * data_rows.n * rows.width)
         return out

@@ -10,7 +10,7 @@ import numpy as np
 
 import svmselect.kernels._panels as _panels
 from svmselect.kernels.kernel import Kernel, UnitKernel, positive, real, target
-from svmselect.kernels.panels import Rows, product_panels, weighted_panels
+from svmselect.kernels.panels import FEW_FEATURES, Rows, panel_shape, product_panels, weighted_panels
 
 __all__ = ["RBF", "AnisotropicRBF", "Linear", "OfProducts", "Polynomial", "Sigmoid"]
 
@@ -175,6 +175,31 @@ class RBF(UnitKernel, OfProducts):
 
     def _finish(self, products, out, slots, norms, other_norms, d):
         _panels.rbf(products, out, slots, norms, other_norms, self.gamma, _clip_of(products.dtype, d))
+
+    def block(self, A, B, out=None, slots=None):
+        """Compute a block of kernel values; see `Kernel.block`."""
+        if not self._by_blas(A, B):
+            return super().block(A, B, out, slots)
+        out, slots = target(A, B, out, slots)
+        _panels.rbf_of_rows(A.packed, B.packed, out, slots, *self._numbers(A, B))
+        return out
+
+    def weighted(self, A, weights, B):
+        """Compute weighted sums of kernel values; see `Kernel.weighted`."""
+        if not self._by_blas(A, B):
+            return super().weighted(A, weights, B)
+        sums = np.zeros(B.n)
+        _panels.rbf_add_of_rows(A.packed, B.packed, weights, sums, *self._numbers(A, B))
+        return sums
+
+    def _by_blas(self, A, B):
+        """Return whether all panels are computed by one compiled call."""
+        return not A.sparse and A.width > FEW_FEATURES and A.n > 0 and B.n > 0
+
+    def _numbers(self, A, B):
+        """Return norms, gamma, the clip and room for a panel of products."""
+        scratch = np.empty(panel_shape(A, B), dtype=A.dtype)
+        return A.norms, B.norms, self.gamma, _clip_of(A.dtype, A.width), scratch
 
     def _add(self, products, weights, sums, norms, other_norms, d):
         clip = _clip_of(products.dtype, d)

@@ -8,12 +8,24 @@ from scipy import sparse
 import svmselect.kernels._panels as _panels
 from svmselect.forks import cached_property
 
-__all__ = ["BLOCK_ROWS", "Rows", "dense_panels", "product_panels", "rarely_meet", "slices", "weighted_panels"]
+__all__ = [
+    "BLOCK_ROWS",
+    "FEW_FEATURES",
+    "PART_ROWS",
+    "Rows",
+    "dense_panels",
+    "panel_shape",
+    "product_panels",
+    "rarely_meet",
+    "slices",
+    "weighted_panels",
+]
 
 # The largest number of rows, and of bytes, of sparse rows that are made dense together.
 PANEL_ROWS = 1024
 PANEL_BYTES = 2**24
 BLOCK_ROWS = 512  # rows and columns of a block of a whole matrix
+PART_ROWS = 1024  # rows of a part that a thread takes at a time
 PRODUCT_BYTES = 2**20  # a panel's inner products should stay in the cache
 # Below this share of non-zeros a sparse product is faster than a dense one: 2.5 to 4 times at 10 %; at 30 %
 # 1.5 to 2 times for 8 to 32 columns, and between 0.9 and 1.5 times for 128.
@@ -222,6 +234,12 @@ def _overlaps(A, B):
         yield a, slice(0, B.n), products
 
 
+def panel_shape(A, B):
+    """Return how many rows of A and of B a panel of their products has; either may have none."""
+    rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
+    return rows, max(1, min(B.n, max(PRODUCT_BYTES // (rows * A.dtype.itemsize), 64)))
+
+
 def product_panels(A, B):
     """Yield inner products of the rows of A and B, panel by panel: slices a and b of both, and the products.
 
@@ -232,10 +250,8 @@ def product_panels(A, B):
         yield from _overlaps(A, B)
         return
     _check_columns(A, B)
-    itemsize = A.dtype.itemsize
-    # 1) the size of a panel; either may have no rows: a model without support vectors
-    rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
-    columns = max(1, min(B.n, max(PRODUCT_BYTES // (rows * itemsize), 64)))
+    # 1) the size of a panel; a model without support vectors has no rows
+    rows, columns = panel_shape(A, B)
     thin, few = B.is_thin, A.width <= FEW_FEATURES
     if B.sparse and not thin:
         columns = min(columns, B.panel_rows)
