@@ -155,15 +155,18 @@ def test_threads_share_the_kernels_and_find_the_same(search, monkeypatch):
     evaluate_kernel = Evaluator.evaluate_kernel
 
     def noted(self, *args, **options):
-        workers.add(threading.get_ident())
+        if threading.get_ident() not in workers:  # no thread goes on before all have a kernel
+            workers.add(threading.get_ident())
+            all_there.wait(60)
         return evaluate_kernel(self, *args, **options)
 
     monkeypatch.setattr(Evaluator, "evaluate_kernel", noted)
     scores = []
     for threads in (1, 2):
         workers.clear()
+        all_there = threading.Barrier(threads)
         with threadpool_limits(threads, user_api="blas"):
             scores.append(search(SVC(), grid).fit(X, y).cv_results_["mean_test_score"])
-        assert (threading.get_ident() in workers) == (threads == 1)
+        assert threading.get_ident() in workers and len(workers) == threads
     np.testing.assert_array_equal(*scores)
     assert np.unique(scores[0]).size > 1

@@ -110,7 +110,8 @@ def test_panels_of_one_call_are_those_of_single_calls(dtype, rows, others, d):
     """Rows that occur twice, lie far away, or are 0: by one compiled call, and by one for each panel."""
     rng = np.random.default_rng(rows)
     A, B = (rng.normal(size=(n, d)) for n in (rows, others))
-    A[0], B[-1], B[: len(B) // 3] = 0, 50, A[rng.integers(0, rows, len(B) // 3)]
+    A[0], B[-1] = 0, 50
+    B[: len(B) // 3] = A[rng.integers(0, rows, len(B) // 3)]
     A, B = Rows(A.astype(dtype)), Rows(B.astype(dtype))
     kernel, weights, slots = RBF(1 / d), rng.normal(size=rows), rng.permutation(rows)
     out = np.full((rows, others + 7), -1, dtype=dtype)

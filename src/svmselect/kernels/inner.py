@@ -176,7 +176,9 @@ class RBF(UnitKernel, OfProducts):
     def _finish(self, products, out, slots, norms, other_norms, d):
         _panels.rbf(products, out, slots, norms, other_norms, self.gamma, _clip_of(products.dtype, d))
 
-    def block(self, A, B, out=None, slots=None):
+    def block(
+        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
+    ) -> np.ndarray:
         """Compute a block of kernel values; see `Kernel.block`."""
         if not self._by_blas(A, B):
             return super().block(A, B, out, slots)
@@ -184,7 +186,7 @@ class RBF(UnitKernel, OfProducts):
         _panels.rbf_of_rows(A.packed, B.packed, out, slots, *self._numbers(A, B))
         return out
 
-    def weighted(self, A, weights, B):
+    def weighted(self, A: Rows, weights: np.ndarray, B: Rows) -> np.ndarray:
         """Compute weighted sums of kernel values; see `Kernel.weighted`."""
         if not self._by_blas(A, B):
             return super().weighted(A, weights, B)
