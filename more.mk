@@ -28,7 +28,7 @@ beyond: $(LIBRARY) ## After make paper: the comparison, what explains misses and
 bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
 	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
 	.venv-bench/bin/python benchmarks/summary.py
-	for program in cold cross_validation engine fit_map folds grid scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
+	for program in cold cross_validation engine fit_map folds grid processes regression regression_peers scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
 
 .PHONY: format
 format: $(LIBRARY) $(PACKAGES)-lint ## Format the sources in place
