@@ -336,7 +336,7 @@ class PointStart:
             confirmed[going] &= within & ((margin[going] - noise[going]) * (reach - remaining) > loss)
         # 4) the rows at which the paths did not look
         if self.far is not None:
-            change, of_first = ends.theta[:n] - self.theta, ends.g[:n, 0] - self.g[0] + b
+            change, change_of_first = ends.theta[:n] - self.theta, ends.g[:n, 0] - self.g[0] + b
             # without in-bound points the threshold is an interval, as long as the gap is negative
-            confirmed &= self.far.stay(change, of_first, np.maximum(-gap, 0))
+            confirmed &= self.far.stay(change, change_of_first, np.maximum(-gap, 0))
         return decision, confirmed
