@@ -131,8 +131,8 @@ def mapped(least, kernels, rows, starts=("warm", "fresh")):
     return measure
 
 
-def whole(what, seconds, growth_mb=None, case=""):
-    """The largest time and growth of some processes, which have to stay below these."""
+def whole(what, seconds, mb=None, memory="growth_mb", case=""):
+    """The largest time and memory of some processes, which have to stay below these."""
 
     def measure():
         rows = [row for row in rows_of("processes", what=what, program=OURS) if case in row["case"]]
@@ -140,9 +140,9 @@ def whole(what, seconds, growth_mb=None, case=""):
             return MISSING
         slowest = max(float(row["seconds"]) for row in rows)
         text, share = f"{slowest:.2f} s", seconds / slowest
-        if growth_mb is not None:
-            growth = max(float(row["growth_mb"]) for row in rows)
-            text, share = f"{text}, {growth:.0f} MB", min(share, growth_mb / growth)
+        if mb is not None:
+            most = max(float(row[memory]) for row in rows)
+            text, share = f"{text}, {most:.0f} MB", min(share, mb / most)
         return text, share
 
     return measure
@@ -262,7 +262,12 @@ TARGETS = [
         mapped(0.9, ("rbf-0.1", "rbf-1", "rbf-5", "linear"), (500, 1_000), ("fresh",)),
         "fit_map",
     ),
-    ("memory of a linear fit of 9,500 rows", "100 MB", whole("fit", 60, 100), "processes"),
+    (
+        "linear fit of 9,500 rows, all of its process",
+        "100 MB",
+        whole("fit", 60, 100, "peak_mb"),
+        "processes",
+    ),
     ("svmselect loo, 1,000 rows, from start to end", "0.7 s", whole("command", 0.7, case="loo"), "processes"),
     ("leave-one-out of 10,000 rows", "3 s, 500 MB", whole("leave-one-out", 3, 500), "processes"),
     (
@@ -347,7 +352,9 @@ def report():
     machines, stale = set(), []
     for path in sorted(RESULTS.glob("*.csv")):
         rows = read_rows(path)
-        versions = {row.get("library") or row.get("version") for row in rows if row.get("peer", OURS) == OURS}
+        # a file of ratios names the other library alone
+        ours = [row for row in rows if row.get("peer", OURS) == OURS] or rows
+        versions = {row.get("library") or row.get("version") for row in ours}
         # what was given up did not come to tell the kernels of BLAS
         places = {name for row in rows if row.get("status", "ok") == "ok" for name in place(row)}
         # one name may stand for processors with other instructions, which the kernels of BLAS tell apart

@@ -105,16 +105,16 @@ def test_products_of_few_features(d, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("rows", "others", "d"), [(1, 1, 9), (3, 1500, 40), (700, 1100, 9), (513, 65, 300)])
-def test_panels_of_one_call_are_those_of_single_calls(dtype, rows, others, d):
+@pytest.mark.parametrize(("rows", "columns", "d"), [(1, 1, 9), (3, 1500, 40), (700, 1100, 9), (513, 65, 300)])
+def test_panels_of_one_call_are_those_of_single_calls(dtype, rows, columns, d):
     """Rows that occur twice, lie far away, or are 0: by one compiled call, and by one for each panel."""
     rng = np.random.default_rng(rows)
-    A, B = (rng.normal(size=(n, d)) for n in (rows, others))
+    A, B = (rng.normal(size=(n, d)) for n in (rows, columns))
     A[0], B[-1] = 0, 50
     B[: len(B) // 3] = A[rng.integers(0, rows, len(B) // 3)]
     A, B = Rows(A.astype(dtype)), Rows(B.astype(dtype))
     kernel, weights, slots = RBF(1 / d), rng.normal(size=rows), rng.permutation(rows)
-    out = np.full((rows, others + 7), -1, dtype=dtype)
+    out = np.full((rows, columns + 7), -1, dtype=dtype)
     kernel.block(A, B, out=out[:, 3:-4], slots=slots)
     expected = OfProducts.block(kernel, A, B)
     tolerance = {"rtol": 0, "atol": 4 * d * np.finfo(dtype).eps}

@@ -166,11 +166,11 @@ def test_paths_that_look_at_few_rows_end_where_those_do_that_look_at_all(kernel,
         near = np.union1d(points, np.argsort(np.abs(full.arrays()[1] + full.state()[2]))[:12])
         theta, _, lo, hi = full.arrays()
         outside = np.setdiff1d(near, np.flatnonzero((lo < theta) & (theta < hi)))
-        _, outcome_of_few = points_module._unlearn(full, y, points, nothing, None, stop, outside)
+        _, outcome_of_few = points_module.follow_paths(full, y, points, nothing, None, stop, outside)
         unseen += np.count_nonzero(outcome_of_few[outcome != Outcome.UNDECIDED] == Outcome.UNDECIDED)
         for name, value in (("MANY", 1), ("FEW_INBOUND", 2), ("NEAR_SHARE", 10)):
             monkeypatch.setattr(points_module, name, value)
-        assert points_module._near_rows(full, points) is not None
+        assert points_module.near_rows(full, points) is not None
         decision, outcome_of_both = unlearn_points(full, y, points, nothing, None, stop)
         monkeypatch.undo()
         np.testing.assert_array_equal(outcome_of_both, outcome)

@@ -20,7 +20,17 @@ from svmselect.unlearning._certify import (
 from svmselect.unlearning._paths import Outcome, PointPaths
 from svmselect.unlearning.tableau import Tableau
 
-__all__ = ["GAP", "KEPT_VALUES", "TOLD", "Donors", "PointStart", "donors_of", "unlearn_points"]
+__all__ = [
+    "GAP",
+    "KEPT_VALUES",
+    "TOLD",
+    "Donors",
+    "PointStart",
+    "donors_of",
+    "follow_paths",
+    "near_rows",
+    "unlearn_points",
+]
 
 # For at most this many points, the whole tableau is computed.
 FEW = 200
@@ -55,17 +65,17 @@ def unlearn_points(full, y, points, bounds_left, progress, stop=True):
     """
     # paths that look at few of many rows, and at all rows where an end is not confirmed
     decision, outcome = np.empty(points.size), np.zeros(points.size, dtype=np.intp)
-    near = _near_rows(full, points)
+    near = near_rows(full, points)
     for outside in [None] if near is None else [near, None]:
         places = np.flatnonzero(outcome == Outcome.UNDECIDED)
         if places.size:
-            decision[places], outcome[places] = _unlearn(
+            decision[places], outcome[places] = follow_paths(
                 full, y, points[places], bounds_left[places], progress, stop, outside
             )
     return decision, outcome
 
 
-def _near_rows(full, points):
+def near_rows(full, points):
     """Return the rows outside S at which paths look, the points and the rows closest to an event.
 
     None stands for all: where rows are few, most of them would be near, or many are in-bound.
@@ -81,7 +91,7 @@ def _near_rows(full, points):
     return np.flatnonzero(near) if 2 * np.count_nonzero(near) <= m else None
 
 
-def _unlearn(full, y, points, bounds_left, progress, stop, outside):
+def follow_paths(full, y, points, bounds_left, progress, stop, outside):
     """Return the results of `unlearn_points`, by paths that look at S and rows `outside` (None: all)."""
     # 1) the solution; a tableau on its in-bound points
     theta, f, lo, hi = full.arrays()
@@ -106,7 +116,7 @@ def _unlearn(full, y, points, bounds_left, progress, stop, outside):
     return decision, outcome
 
 
-class FarRows:
+class _FarRows:
     """The rows at which paths do not look; the ends of paths are checked there, too.
 
     Each is at a bound, and stays optimal while its g keeps the sign that the bound asks for.
@@ -197,7 +207,7 @@ class PointStart:
         slack = np.maximum(SLACK * unit, round_off(theta, tableau.gram.diagonal, unit))
         self.g_slack = slack[tableau.order]
         all_there = tableau.order.size == tableau.gram.m
-        self.far = None if all_there else FarRows(tableau, theta, g, lo, hi)
+        self.far = None if all_there else _FarRows(tableau, theta, g, lo, hi)
 
     @cached_property
     def paths(self):
