@@ -79,37 +79,23 @@ def rbf_add(real[:, :] products, double[::1] weights, double[::1] sums, real[::1
                            &other_norms[0], norms[r], gamma, clip)
 
 
-cdef void multiply(const real *left, int n_left, const real *right, int n_right, int d, real *out) noexcept nogil:
+cdef void multiply(const real *left, int n_left, const real *right, int n_right, int d,
+                   real *out) noexcept nogil:
     """Compute ``out = left @ right.T`` of rows with d values that lie together, as those of `out` do."""
     # in Fortran's order: out' = right @ left'
     cdef real one = 1, zero = 0
     if real is float:
-        sgemm(b"T", b"N", &n_right, &n_left, &d, &one, <float *> right, &d, <float *> left, &d, &zero, out, &n_right)
+        sgemm(b"T", b"N", &n_right, &n_left, &d, &one, <float *> right, &d, <float *> left, &d, &zero, out,
+              &n_right)
     else:
-        dgemm(b"T", b"N", &n_right, &n_left, &d, &one, <double *> right, &d, <double *> left, &d, &zero, out, &n_right)
+        dgemm(b"T", b"N", &n_right, &n_left, &d, &one, <double *> right, &d, <double *> left, &d, &zero, out,
+              &n_right)
 
 
-def rbf_of_rows(const real[:, ::1] left, const real[:, ::1] right, real[:, :] out, Py_ssize_t[::1] slots,
-                real[::1] norms, real[::1] other_norms, double gamma, double clip, real[:, ::1] scratch):
-    """Write RBF kernel values of dense rows to ``out[slots[r], c]``, panel by panel; see `rbf` and `rbf_add_of_rows`."""
-    cdef Py_ssize_t a, b = 0, r, rows, columns
-    with nogil:
-        while b < right.shape[0]:
-            columns = min(scratch.shape[1], right.shape[0] - b)
-            a = 0
-            while a < left.shape[0]:
-                rows = min(scratch.shape[0], left.shape[0] - a)
-                multiply(&left[a, 0], <int> rows, &right[b, 0], <int> columns, <int> left.shape[1], &scratch[0, 0])
-                for r in range(rows):
-                    panels_rbf(real is float, columns, &out[slots[a + r], b], &scratch[0, 0] + r * columns,
-                               &other_norms[b], norms[a + r], gamma, clip)
-                a += rows
-            b += columns
-
-
-def rbf_add_of_rows(const real[:, ::1] left, const real[:, ::1] right, double[::1] weights, double[::1] sums,
-                    real[::1] norms, real[::1] other_norms, double gamma, double clip, real[:, ::1] scratch):
-    """Compute ``sums[c] += sum_r weights[r] k(left[r], right[c])`` of dense rows, panel by panel; see `rbf_add`.
+def rbf_add_of_rows(const real[:, ::1] left, const real[:, ::1] right, double[::1] weights,
+                    double[::1] sums, real[::1] norms, real[::1] other_norms, double gamma, double clip,
+                    real[:, ::1] scratch):
+    """Compute ``sums[c] += sum_r weights[r] k(left[r], right[c])`` of dense rows, by panels; see `rbf_add`.
 
     The products of a panel, of the shape of `scratch`, stay in the cache. Threads do not wait for each other,
     since nothing here takes the interpreter's lock.
@@ -121,10 +107,11 @@ def rbf_add_of_rows(const real[:, ::1] left, const real[:, ::1] right, double[::
             a = 0
             while a < left.shape[0]:
                 rows = min(scratch.shape[0], left.shape[0] - a)
-                multiply(&left[a, 0], <int> rows, &right[b, 0], <int> columns, <int> left.shape[1], &scratch[0, 0])
+                multiply(&left[a, 0], <int> rows, &right[b, 0], <int> columns, <int> left.shape[1],
+                         &scratch[0, 0])
                 for r in range(rows):
-                    panels_rbf_add(real is float, columns, &sums[b], weights[a + r], &scratch[0, 0] + r * columns,
-                                   &other_norms[b], norms[a + r], gamma, clip)
+                    panels_rbf_add(real is float, columns, &sums[b], weights[a + r],
+                                   &scratch[0, 0] + r * columns, &other_norms[b], norms[a + r], gamma, clip)
                 a += rows
             b += columns
 

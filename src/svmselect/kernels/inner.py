@@ -176,32 +176,17 @@ class RBF(UnitKernel, OfProducts):
     def _finish(self, products, out, slots, norms, other_norms, d):
         _panels.rbf(products, out, slots, norms, other_norms, self.gamma, _clip_of(products.dtype, d))
 
-    def block(
-        self, A: Rows, B: Rows, out: np.ndarray | None = None, slots: np.ndarray | None = None
-    ) -> np.ndarray:
-        """Compute a block of kernel values; see `Kernel.block`."""
-        if not self._by_blas(A, B):
-            return super().block(A, B, out, slots)
-        out, slots = target(A, B, out, slots)
-        _panels.rbf_of_rows(A.packed, B.packed, out, slots, *self._numbers(A, B))
-        return out
-
     def weighted(self, A: Rows, weights: np.ndarray, B: Rows) -> np.ndarray:
         """Compute weighted sums of kernel values; see `Kernel.weighted`."""
-        if not self._by_blas(A, B):
+        if A.sparse or A.width <= FEW_FEATURES or A.n == 0 or B.n == 0:
             return super().weighted(A, weights, B)
-        sums = np.zeros(B.n)
-        _panels.rbf_add_of_rows(A.packed, B.packed, weights, sums, *self._numbers(A, B))
+        # one compiled call for all panels
+        sums, scratch = np.zeros(B.n), np.empty(panel_shape(A, B), dtype=A.dtype)
+        clip = _clip_of(A.dtype, A.width)
+        _panels.rbf_add_of_rows(
+            A.packed, B.packed, weights, sums, A.norms, B.norms, self.gamma, clip, scratch
+        )
         return sums
-
-    def _by_blas(self, A, B):
-        """Return whether all panels are computed by one compiled call."""
-        return not A.sparse and A.width > FEW_FEATURES and A.n > 0 and B.n > 0
-
-    def _numbers(self, A, B):
-        """Return norms, gamma, the clip and room for a panel of products."""
-        scratch = np.empty(panel_shape(A, B), dtype=A.dtype)
-        return A.norms, B.norms, self.gamma, _clip_of(A.dtype, A.width), scratch
 
     def _add(self, products, weights, sums, norms, other_norms, d):
         clip = _clip_of(products.dtype, d)

@@ -251,7 +251,8 @@ def conditions(const Py_ssize_t[::1] points, const double[::1] bounds_left, cons
     Rounding may have made it too small by the second result. The threshold is LIBSVM's where nothing remains,
     else the one at which another point takes over from theta_r. The width is the sum over in-bound points of
     how far each may be from the optimum: its box, or, where that is wide, twice the largest theta. Of rows
-    that are not among these, `far_square` is the sum of ``theta_t^2 K_tt``, and `far_largest` the largest theta.
+    that are not among these, `far_square` is the sum of ``theta_t^2 K_tt``, and `far_largest` the largest
+    theta.
     """
     cdef Py_ssize_t n = points.shape[0], m = y.shape[0], k, t, r
     cdef const double[:, ::1] theta = ends.theta, g = ends.g
