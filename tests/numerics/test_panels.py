@@ -119,3 +119,10 @@ def test_sums_of_one_call_are_those_of_single_panels(dtype, rows, columns, d):
     sums, by_panels = kernel.weighted(A, weights, B), OfProducts.weighted(kernel, A, weights, B)
     np.testing.assert_allclose(sums, expected, rtol=0, atol=tolerance)
     np.testing.assert_allclose(sums, by_panels, rtol=0, atol=tolerance)
+
+
+def test_rows_of_other_widths_are_refused_before_compiled_code_reads_them():
+    A, B = Rows(np.ones((3, 20))), Rows(np.ones((4, 21)))
+    for call in (lambda: RBF(0.1).weighted(A, np.ones(3), B), lambda: RBF(0.1).block(A, B)):
+        with pytest.raises(ValueError, match="made by Rows"):
+            call()

@@ -328,8 +328,8 @@ def test_ctrl_c_ends_the_solvers_of_all_threads(way):
             WAY
         except KeyboardInterrupt:
             # the library's own threads wait for work
-            others = [t for t in threading.enumerate() if not t.name.startswith("svmselect")]
-            print("interrupted", len(others) - begin.is_alive(), flush=True)
+            helpers = [t for t in threading.enumerate() if t.name.startswith("svmselect")]
+            print("interrupted", threading.active_count() - len(helpers) - begin.is_alive(), flush=True)
     """).replace("WAY", WAYS[way].replace("\n" + " " * 22, "\n        "))
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:

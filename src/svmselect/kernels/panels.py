@@ -236,6 +236,7 @@ def _overlaps(A, B):
 
 def panel_shape(A, B):
     """Return how many rows of A and of B a panel of their products has; either may have none."""
+    _check_columns(A, B)
     rows = max(1, min(A.n, A.panel_rows, BLOCK_ROWS))
     return rows, max(1, min(B.n, max(PRODUCT_BYTES // (rows * A.dtype.itemsize), 64)))
 
@@ -249,7 +250,6 @@ def product_panels(A, B):
     if rarely_meet(A, B):
         yield from _overlaps(A, B)
         return
-    _check_columns(A, B)
     # 1) the size of a panel; a model without support vectors has no rows
     rows, columns = panel_shape(A, B)
     thin, few = B.is_thin, A.width <= FEW_FEATURES

@@ -299,7 +299,7 @@ class PointStart:
     def conditions(self, points, bounds_left):
         """Compute gap, round-off, threshold and widths of these ends; see `_certify.conditions`."""
         boxes = self.y, self.lo, self.hi, self.tableau.diagonal, self.paths.theta_slack
-        far = (0.0, 0.0) if self.far is None else (self.far.square, self.far.largest)
+        far = () if self.far is None else (self.far.square, self.far.largest)
         return conditions(points, bounds_left, *boxes, self.ends, self.unit, *far)
 
     def check_ends(self, points, bounds_left, stop=True):
