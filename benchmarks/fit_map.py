@@ -126,6 +126,9 @@ def draw(rows, path):
             axis.set_xlabel("rows")
             axis.set_title("warm" if start == "warm" else "fresh process")
         axes[0].set_yticks(range(len(models)), map(name_of, models))
+        figure.suptitle(
+            "CPU time of the fastest peer over that of svmselect: red below 1, grey below 1.5", fontsize=8
+        )
         for suffix in ("pdf", "svg", "png"):
             stamp = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(suffix)
             figure.savefig(path.with_suffix(f".{suffix}"), metadata=stamp)
