@@ -177,19 +177,21 @@ def test_large_problems_are_solved_by_blocks(kernel, from_400_rows):
 
 
 def test_many_inbound_rows(from_400_rows):
-    """Columns are stored for them, unless these are too many or too large."""
+    """All columns are computed and stored for them, unless these are too many or too large."""
     X, y = two_classes(np.random.default_rng(4), 1200, 4)
     narrow = RBF(20.0)
     gram = Gram(X[:900], narrow)
     stored = solve_csvc(gram, y[:900], 3.0, tol=1e-6)
-    assert gram.has_columns and stored.n_inbound > 450 and not from_400_rows
+    assert gram.columns.holds(slice(None)).all() and stored.n_inbound > 450 and not from_400_rows
     small = solve_csvc(Gram(X[:900], narrow, memory_mb=2), y[:900], 3.0, tol=1e-6)
     np.testing.assert_allclose(small.decision, stored.decision, atol=1e-5)
     solve_csvc(Gram(X, narrow), y, 3.0)
     assert from_400_rows == 2 * [(256, 0)]
     # rows without a box tell nothing of the others
     C = np.where(np.arange(900) < 600, 0.0, 3.0)
-    assert solve_csvc(Gram(X[:900], narrow), y[:900], C).converged
+    gram = Gram(X[:900], narrow)
+    assert solve_csvc(gram, y[:900], C).converged
+    assert gram.has_columns and not gram.columns.holds(slice(None)).all()
     # nor does a linear kernel's number of rows: it has no more of them than features
     X = np.random.default_rng(5).normal(size=(600, 700))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)

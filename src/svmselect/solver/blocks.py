@@ -32,8 +32,9 @@ class Blocks(NamedTuple):
 def choose_blocks(gram, p, lo, hi):
     """Return the blocks by which a dual problem is solved, or None where stored columns are faster.
 
-    `p`, `lo` and `hi` are the linear term and the boxes of the signed variables. ``docs/how_it_works.md`` has
-    the rule, and ``benchmarks/fit_map.py`` measures it.
+    `p`, `lo` and `hi` are the linear term and the boxes of the signed variables. Where stored columns are
+    faster and most rows have a box, all columns are computed here. ``docs/how_it_works.md`` has the rule, and
+    ``benchmarks/fit_map.py`` measures it.
     """
     m, linear = gram.m, isinstance(gram.kernel, Linear)
     if m < (ROWS_LINEAR if linear else ROWS) or gram.has_columns:
@@ -42,7 +43,11 @@ def choose_blocks(gram, p, lo, hi):
     # with a linear kernel no more rows are in-bound than there are features, but for rows that depend
     if (linear and gram.width < most_share * m) or _inbound_share(gram, p, lo, hi) < most_share:
         return Blocks(min(max(m // SHARE, SMALLEST), LARGEST), MOST_INBOUND)
-    return None if gram.full and m < ROWS_STORED else Blocks(SMALLEST, 0)
+    if m >= ROWS_STORED or not gram.full:
+        return Blocks(SMALLEST, 0)
+    if 2 * np.count_nonzero(lo < hi) > m:
+        gram.compute()  # most columns will be asked for, and all at once take half the time
+    return None
 
 
 def dual_of(gram, p, blocks, active_set):
