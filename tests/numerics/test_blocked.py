@@ -189,9 +189,12 @@ def test_many_inbound_rows(from_400_rows):
     assert from_400_rows == 2 * [(256, 0)]
     # rows without a box tell nothing of the others
     C = np.where(np.arange(900) < 600, 0.0, 3.0)
-    gram = Gram(X[:900], narrow)
-    assert solve_csvc(gram, y[:900], C).converged
-    assert gram.has_columns and not gram.columns.holds(slice(None)).all()
+    assert solve_csvc(Gram(X[:900], narrow), y[:900], C).converged
+    # and their columns are not computed
+    gram, signs = Gram(X[:900], narrow), y[:900]
+    for bound, stored in ((C, False), (3.0, True)):
+        boxes = np.minimum(signs, 0) * bound, np.maximum(signs, 0) * bound
+        assert blocks.choose_blocks(gram, signs, *boxes) is None and gram.has_columns == stored
     # nor does a linear kernel's number of rows: it has no more of them than features
     X = np.random.default_rng(5).normal(size=(600, 700))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
