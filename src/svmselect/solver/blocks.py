@@ -15,8 +15,8 @@ __all__ = ["Blocks", "blocks_by_rows", "choose_blocks", "dual_of"]
 ROWS, ROWS_LINEAR = 4_000, 2_000
 # A block has one row in SHARE, but at least SMALLEST and at most LARGEST, and in-bound rows beside them.
 SHARE, SMALLEST, LARGEST, MOST_INBOUND = 16, 256, 1_024, 8_192
-# Columns are faster where the share of in-bound rows exceeds the number of rows over ROWS_PER_SHARE, up to
-# ROWS_STORED rows. From there on, blocks without growth are faster where it exceeds a half.
+# The whole matrix is faster where the share of in-bound rows exceeds the number of rows over ROWS_PER_SHARE,
+# or a half from ROWS_STORED rows on. Where it does not fit its budget, blocks without growth are faster.
 ROWS_PER_SHARE, ROWS_STORED = 20_000, 10_000
 # Rows of the pilot, its tolerance in units of the linear term, and its steps per row.
 PILOT_ROWS, PILOT_TOL, PILOT_STEPS = 512, 0.1, 10
@@ -43,8 +43,8 @@ def choose_blocks(gram, p, lo, hi):
     # with a linear kernel no more rows are in-bound than there are features, but for rows that depend
     if (linear and gram.width < most_share * m) or _inbound_share(gram, p, lo, hi) < most_share:
         return Blocks(min(max(m // SHARE, SMALLEST), LARGEST), MOST_INBOUND)
-    if m >= ROWS_STORED or not gram.full:
-        return Blocks(SMALLEST, 0)
+    if not gram.full:
+        return Blocks(LARGEST, 0)
     if 2 * np.count_nonzero(lo < hi) > m:
         gram.compute()  # most columns will be asked for, and all at once take half the time
     return None
