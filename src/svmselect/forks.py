@@ -12,12 +12,13 @@ from typing import Any
 
 __all__ = ["cached_property", "renew_after_fork", "renewed"]
 
-_holders: weakref.WeakSet = weakref.WeakSet()
+_holders: set[weakref.ref] = set()
 
 
 def renew_after_fork(holder: Any) -> None:
     """Register ``holder.renew()`` to be called in every process that is forked while the holder exists."""
-    _holders.add(holder)
+    # Not a WeakSet: it forgets by a callback in Python, where an interrupt of the user (Ctrl-C) would be lost.
+    _holders.add(weakref.ref(holder, _holders.discard))
 
 
 def renewed(lock: Any) -> Any:
@@ -29,8 +30,9 @@ def renewed(lock: Any) -> Any:
 
 
 def _renew_all() -> None:
-    for holder in list(_holders):
-        holder.renew()
+    for holder in [reference() for reference in list(_holders)]:
+        if holder is not None:
+            holder.renew()
 
 
 if hasattr(os, "register_at_fork"):

@@ -249,3 +249,25 @@ with interruptible_threads():
     thread.join()
 assert statuses == [0]
 """)
+
+
+def test_ctrl_c_while_holders_come_and_go():
+    """An interrupt was once lost when it came while a holder was forgotten."""
+    run("""
+from svmselect.forks import renew_after_fork
+
+class Holder:
+    def renew(self):
+        pass
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for _ in range(10):
+    threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+    end = time.monotonic() + 20
+    try:
+        while time.monotonic() < end:
+            renew_after_fork(Holder())
+    except KeyboardInterrupt:
+        continue
+    raise AssertionError("the interrupt was lost")
+""")
