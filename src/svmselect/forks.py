@@ -17,7 +17,7 @@ _holders: set[weakref.ref] = set()
 
 def renew_after_fork(holder: Any) -> None:
     """Register ``holder.renew()`` to be called in every process that is forked while the holder exists."""
-    # Not a WeakSet: it forgets by a callback in Python, where an interrupt of the user (Ctrl-C) would be lost.
+    # Not a WeakSet, which forgets by a callback in Python: an interrupt (Ctrl-C) that arrives there is lost.
     _holders.add(weakref.ref(holder, _holders.discard))
 
 

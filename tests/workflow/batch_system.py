@@ -5,6 +5,8 @@
 KIND is pbs, lsf or sge; calls and the states of jobs are kept in FOLDER.
 """
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,10 +16,12 @@ WATCH = '"$0"; printf %d $? > "$1"'
 
 
 def submit(kind, jobs, script):
-    number = str(len(list(jobs.iterdir())) + 1)
-    (jobs / number).write_text("running")
+    number = str(len(list(jobs.glob("*.session"))) + 1)
+    state = jobs / number
+    state.write_text("running")
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.Popen(["sh", "-c", WATCH, script, str(jobs / number)], start_new_session=True, **quiet)
+    process = subprocess.Popen(["sh", "-c", WATCH, script, str(state)], start_new_session=True, **quiet)
+    state.with_suffix(".session").write_text(str(process.pid))
     said = {"pbs": f"{number}.server", "lsf": f"Job <{number}> is submitted to queue <normal>."}
     print(said.get(kind, number))
 
@@ -45,6 +49,7 @@ def main(kind, folder, command, *arguments):
     if not job.exists():
         sys.exit("unknown job")
     if command in ("qdel", "bkill"):
+        os.killpg(int(job.with_suffix(".session").read_text()), signal.SIGTERM)
         job.write_text("143")
     else:
         tell(kind, command, job.read_text())
