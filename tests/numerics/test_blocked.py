@@ -18,7 +18,7 @@ from slow import slow
 
 from svmselect import RBF, Gram, Linear, solve_csvc, solve_path
 from svmselect.gram import values as gram_values
-from svmselect.solver import _blocked, blocks
+from svmselect.solver import blocks
 
 SIZES = [2, 3, 8, 64]
 
@@ -252,9 +252,8 @@ def test_columns_of_many_features_are_computed_once(csr, monkeypatch):
     monkeypatch.setattr(gram_values, "DEAR_FROM", 261)
     expected = solve_blocked(few, y, 3.0, 64, tol=1e-5)
     monkeypatch.setattr(gram_values, "DEAR_FROM", 260)
-    for n_bytes, share in ((2**28, 0.2), (500 * 512 * 4, 0.6)):
-        monkeypatch.setattr(_blocked, "STORED_BYTES", n_bytes)
-        gram = Gram(X, RBF(0.002))
+    for memory_mb, share in ((2048, 0.2), (1, 0.6)):
+        gram = Gram(X, RBF(0.002), memory_mb=memory_mb)
         solution = solve_blocked(gram, y, 3.0, 64, tol=1e-5)
         assert solution.converged and not gram.has_columns
         assert 0 < solution.kernel_values < share * expected.kernel_values

@@ -245,13 +245,10 @@ class Gram(Values):
         sources = [Source(former.placed, None, self.kernel, former.counts) for _ in range(min(n, room) - 1)]
         return [self, *(self._with_source(source, Budget(n_bytes, self.dtype), self.m) for source in sources)]
 
-    def aside(self, n_bytes: int) -> Gram:
+    def aside(self) -> Gram:
         """Return this matrix with a separate store, for columns that this one should not store.
 
-        Parameters
-        ----------
-        n_bytes : int
-            The largest size of the store, which takes at most a quarter of the budget.
+        It may take the whole budget, but that of a restriction a quarter: several may be in use at a time.
 
         Returns
         -------
@@ -261,8 +258,8 @@ class Gram(Values):
         former = self._source
         above = [(self._store, np.arange(self.m)), *former.above]
         source = Source(former.placed, former.numbers, self.kernel, former.counts, above)
-        n_bytes = min(n_bytes, self._budget.n_bytes // 4)
-        capacity = max(n_bytes // column_bytes(self.m, self.dtype), MIN_COLUMNS)
+        capacity = self._budget.capacity(self.m) // (1 if former.numbers is None else 4)
+        capacity = min(max(capacity, MIN_COLUMNS), self.m)
         return self._with_source(source, Budget(self._budget.n_bytes, self.dtype), capacity)
 
     def _rest(self):

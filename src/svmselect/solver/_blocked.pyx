@@ -33,7 +33,6 @@ cdef double CLOSER = 0.5
 cdef long long STEPS_PER_BLOCK = 20_000
 cdef long long STEPS_PER_ROW = 10
 cdef int ROUNDS_PER_LOOK = 50       # rounds between two checks of whether they bring a gain
-STORED_BYTES = 2**28        # limit for stored columns
 
 
 cdef class BlockedDual(Dual):
@@ -46,7 +45,7 @@ cdef class BlockedDual(Dual):
     def __cinit__(self, gram, _):
         self.size, self.most_inbound = 2, 0
         if gram.dear:
-            self.gram = gram.aside(STORED_BYTES)
+            self.gram = gram.aside()
             self.columns = self.gram.columns
             self.free, self.moved = self.columns.capacity, np.zeros(self.m, dtype=bool)
 
