@@ -500,6 +500,21 @@ def test_a_restriction_stays_within_a_quarter_of_the_budget():
         np.testing.assert_allclose(part.columns.column(i), expected[:, i], rtol=1e-12)
 
 
+def test_a_store_aside_has_the_budget_and_that_of_a_restriction_a_quarter():
+    gram = Gram(rows(11, 300, 2), RBF(1.0), memory_mb=200 * 320 * 8 / 2**20)
+    part = gram.restricted(np.arange(256))
+    assert gram.aside().columns.capacity == 200
+    assert part.aside().columns.capacity == part.columns.capacity // 4
+    # no more columns than there are, and never fewer than a step needs
+    small = Gram(rows(11, 300, 2), RBF(1.0), memory_mb=10 * 320 * 8 / 2**20)
+    assert small.restricted(np.arange(256)).aside().columns.capacity == 8
+    assert Gram(rows(11, 300, 2), RBF(1.0)).aside().columns.capacity == 300
+    # its columns are not those of the matrix
+    aside = gram.aside()
+    aside.columns.fetch(np.arange(50))
+    assert not gram.columns.holds(np.arange(50)).any() and gram.columns_requested == aside.columns_requested
+
+
 @pytest.mark.parametrize("rows_", [[], [3, 2], [1, 1], [-1, 2], [5, 50], [[1]]])
 def test_rows_of_a_restriction_are_checked(rows_):
     with pytest.raises(ValueError, match=r"rows\b.*from 0 to 49\b"):
