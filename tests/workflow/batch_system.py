@@ -49,8 +49,9 @@ def main(kind, folder, command, *arguments):
     if not job.exists():
         sys.exit("unknown job")
     if command in ("qdel", "bkill"):
-        os.killpg(int(job.with_suffix(".session").read_text()), signal.SIGTERM)
-        job.write_text("143")
+        if job.read_text() == "running":
+            os.killpg(int(job.with_suffix(".session").read_text()), signal.SIGTERM)
+            job.write_text("143")
     else:
         tell(kind, command, job.read_text())
 
