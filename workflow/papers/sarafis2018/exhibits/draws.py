@@ -60,4 +60,4 @@ def table(tidy, context):
         ("", "Draws", shown(ours, 0, "span_rule", "draws")),
         *(("", heading, shown(ours, 1, "span_rule", metric)) for metric, heading in HEADINGS.items()),
     ]
-    return arranged(lines_of(tidy, "dataset"), columns, ["Each number is a share of the draws."])
+    return arranged(lines_of(tidy, "dataset"), columns, ["The columns after Draws are shares of the draws."])
