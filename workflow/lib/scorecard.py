@@ -410,10 +410,10 @@ def totals(exhibits, verdicts):
         f"compared: {kinds}."
     )
     if settings:
-        yield f"- Published settings, counted apart: {settings}, of which {settings_within} are as printed."
+        yield f"- Published settings, counted apart: {settings}; {settings_within} are as printed."
     anchors, anchors_within = exhibits[["anchors", "anchors_within"]].sum()
     if anchors:
-        yield f"- Ends of axes that the texts give: {anchors}, of which {anchors_within} are not exceeded."
+        yield f"- Ends of axes that the texts give: {anchors}; {anchors_within} are not exceeded."
     for by, whose in (("paper", "of the papers"), ("svmselect", "of svmselect")):
         kinds = verdicts.loc[verdicts["by"] == by, "verdict"].map(kind_of)
         counts = [f"{(kinds == word).sum()} {_some(word)}" for word in VERDICTS if (kinds == word).any()]

@@ -12,20 +12,20 @@ LIMITS = {
     "slope": Limit(0.1, "Nearly constant: a tenth of the SVM's growth."),
     "linear": Limit(0.95, "A line explains all but a twentieth of the variance."),
     "loss": Limit(1.5, "Percentage points: the largest loss in the printed table."),
-    "fewer": Limit(1.15, "The least of the printed table: splice, 601 and 522."),
+    "fewer": Limit(1.15, "The smallest ratio of the printed table: splice, 601 over 522."),
     "much_fewer": Limit(
         0.85,
         (
-            "Of the published mean: counts follow C and the width, which are not printed. Set with 0.94 in"
-            " view."
+            "Share of the published mean: counts follow C and the width, which are not printed. Set with our"
+            " 0.94 in view."
         ),
     ),
     "put_back": Limit(
-        0.01, "Fewer rows than a hundredth would balance nothing. Set with the least share, 0.017, in view."
+        0.01, "A smaller share would balance nothing. Set with our smallest share, 0.017, in view."
     ),
     "significant": Limit(2, "Standard errors: the usual level of five percent."),
-    "bouncing": Limit(5, "They are to grow with the risk; five times as many tells growth from noise."),
-    "ordinary": Limit(2, "They are not to grow."),
+    "bouncing": Limit(5, "They must grow with the risk; a factor of five tells growth from noise."),
+    "ordinary": Limit(2, "They must not grow."),
     "week_over_night": Limit(7, "A week is seven days, a night at most one."),
     "week_over_search": Limit(3.5, "Seven days over two."),
     "faster_from": Limit(3000, "A few thousand points."),
@@ -86,7 +86,7 @@ def _slope(curve):
         "The number of SVs increases linearly for the standard SVM and stays constant for the "
         "Cross-Training SVM"
     ),
-    test="Slope of its SVs over that of the SVM's, and how well a line explains the latter.",
+    test="Slope of the SVs of cross-training over that of the SVM, and how well a line fits the SVM's SVs.",
     exhibits=["figure3", "figure4"],
     limits=["slope", "linear"],
     full_scale=True,
@@ -129,8 +129,8 @@ def claim_accuracy(results):
     statement="Cross-training requires much fewer support vectors than the SVM.",
     text="Cross-Training causes a slight loss of accuracy but requires much less SVs",
     test=(
-        "SVs of the SVM over those of cross-training, on each set of Table 1, and their geometric mean over "
-        "that of the published ones."
+        "SVs of the SVM over those of cross-training, on each set of Table 1; the geometric mean of these "
+        "ratios over that of the published ones."
     ),
     exhibits=["table1"],
     limits=["fewer", "much_fewer"],
@@ -172,8 +172,8 @@ def claim_loss_not_significant(results):
     statement="Bouncing support vectors grow with the Bayes risk, ordinary ones do not.",
     text="All these examples must therefore become bouncing SVs",
     test=(
-        "In Figure 1 the bounded support vectors with the largest overlap over those without any, "
-        "and the same of in-bound ones."
+        "In Figure 1, bounded support vectors with the largest overlap over those without overlap; "
+        "likewise for in-bound ones."
     ),
     exhibits=["figure1"],
     limits=["bouncing", "ordinary"],
@@ -189,16 +189,16 @@ def claim_bouncing_follow_bayes_risk(results):
 
 @claim(
     statement=(
-        "With 200,000 points cross-training with specified values takes a night where the SVM takes"
-        " a week, and with its search two days."
+        "With 200,000 points, cross-training with specified values takes a night, and two days with its"
+        " search, where the SVM takes a week."
     ),
     text=(
         "Training a standard SVM on such a set takes about one week; Cross-Training with specified "
         "hyperparameters runs overnight"
     ),
     test=(
-        "CPU time of the SVM over that of cross-training, both with specified values, and over that"
-        " with its search."
+        "CPU time of the SVM over that of cross-training, both with specified values; and over that of"
+        " cross-training with its search."
     ),
     exhibits=["table1"],
     limits=["week_over_night", "week_over_search"],
@@ -239,8 +239,7 @@ def claim_rebalancing(results):
         "produce training sets with very different numbers of examples for each class."
     ),
     test=(
-        "Accuracy lost to the SVM without either, on each set: more than the largest loss in the printed "
-        "table."
+        "Accuracy lost to the SVM without both, on each set: above the largest loss in the printed table."
     ),
     exhibits=["table1"],
     limits=["loss"],
@@ -260,8 +259,8 @@ def claim_disappointing_until_rebalanced(results):
     statement="Cross-training is more sensitive than the SVM to its parameters.",
     text="seems to be more sensitive than SVMs in terms of parameter tuning",
     test=(
-        "Accuracy that a C of the grid loses to the best one, on average over the grid, for cross-training "
-        "over all pairs of C, over that of the SVM, on each set."
+        "Accuracy lost by a C: the best on the grid minus the mean over the grid, which for cross-training "
+        "has all pairs of C. Loss of cross-training over loss of the SVM, on each set."
     ),
     exhibits=["table1"],
     full_scale=True,
@@ -279,7 +278,7 @@ def claim_more_sensitive(results):
         "The value of the C parameters for the SVMs at steps [2] and [6] has a considerable effect on the "
         "overall performance of the algorithm."
     ),
-    test="Range of the accuracy over each C of the grid, the other at its best, on each set.",
+    test="Range of the accuracy over the grid of each C, with the other C at its best, on each set.",
     exhibits=["table1"],
     limits=["loss"],
     full_scale=True,
@@ -312,8 +311,8 @@ def claim_faster(results):
     statement="Cross-training scales to 200,000 training points.",
     text="Our largest training set contains 200000 examples",
     test=(
-        "Its accuracy on its largest training set above that on the next smaller one, and how much more CPU "
-        "time it takes there, next to how much more the SVM takes."
+        "Accuracy on the largest training set minus that on the next smaller one, and the growth of CPU time "
+        "between the two over that of the SVM."
     ),
     exhibits=["table1"],
     full_scale=True,
@@ -337,7 +336,7 @@ def claim_scales(results):
 @claim(
     by="svmselect",
     statement="The accuracies of Table 1 are the published ones.",
-    test="Their distance on each set, of the SVM and of cross-training.",
+    test="Distance of the accuracies from the published ones on each set, of the SVM and of cross-training.",
     exhibits=["table1"],
     limits=["accuracy"],
     assumption=(
@@ -355,7 +354,7 @@ def claim_table_accuracy(results):
 @claim(
     by="svmselect",
     statement="The support vectors of Table 1 are as many as published.",
-    test="Their relative distance on each set.",
+    test="Relative distance of the counts from the published ones on each set.",
     exhibits=["table1"],
     limits=["svs"],
 )

@@ -8,9 +8,9 @@ EDITED = {"adult": "train=32560", "banana": "train=400", "forest": "train=50000"
 WHY = {
     "loss-not-significant": "the loss is small, and the same in every draw of the labels",
     "week-and-night": "our SVM is far faster than those of 2004, and its matrix fits into memory",
-    "disappointing-until-rebalanced": "thresholds matter on two of four sets, rebalancing alone little",
-    "more-sensitive": "a C of the grid loses more than the SVM's on two of four sets",
-    "both-C-matter": "four of eight choices of C change the accuracy",
+    "disappointing-until-rebalanced": "thresholds matter on two of four sets; rebalancing alone does little",
+    "more-sensitive": "an average C loses more accuracy than the SVM's on two of four sets only",
+    "both-C-matter": "only four of the eight ranges over C are above the limit",
 }
 
 

@@ -10,19 +10,19 @@ from papers.chapelle1999.exhibits.figure2 import PANELS
 LIMITS = {
     "excess": Limit(
         1,
-        ("Percentage points: the standard error of a test error over the realisations is about half of it."),
+        ("Percentage points: the standard error of a test error over the realisations is about half of one."),
     ),
     "distance": Limit(
         3, "Percentage points: a leave-one-out error of 200 to 317 points has this standard deviation."
     ),
     "distance_to_loo": Limit(
-        1, "Percentage points: the span rule leaves the SVs as they are, which moves few signs."
+        1, "Percentage points: the span rule keeps the set of SVs as it is, which moves few signs."
     ),
     "speedup": Limit(10, "Little is taken to be a tenth."),
     "tighter": Limit(2, "At most half."),
     "much_tighter": Limit(10, "Much: an order of magnitude. Set with 13 in view."),
     "prohibitive": Limit(10, "Another order of magnitude would be."),
-    "correlation": Limit(0.9, "A curve with the same rises and falls but for noise has it."),
+    "correlation": Limit(0.9, "Two curves that rise and fall together, but for noise, reach it."),
 }
 
 
@@ -52,8 +52,8 @@ def _excess(curve, test):
     statement="The span rule finds the minimum of the test error, and the two curves nearly coincide.",
     text="we can see that the method predicts the correct value of the minimum",
     test=(
-        "The test error where the span rule is least, above the least test error; the mean distance"
-        " of the curves."
+        "Test error at the minimum of the span rule minus the least test error; mean distance of the two"
+        " curves."
     ),
     exhibits=["figure2"],
     limits=["excess", "distance"],
@@ -93,16 +93,15 @@ def claim_span_cost(results):
     ),
     text="the shape of the curve with rescaling is very similar to the test error",
     test=(
-        "The test error where the plain bound is least, above the least; the rank correlation of "
-        "each bound with the test error, where neighbouring models have the same test error over "
-        "one of them."
+        "Test error at the minimum of the plain bound minus the least test error; rank correlation of "
+        "each bound with the test error, in which neighbouring models with the same test error count once."
     ),
     exhibits=["figure4"],
     limits=["excess", "correlation"],
     assumption=(
-        "The paper shows the shapes of curves in other units; ranks compare them whatever the "
-        "units. Where the kernel is nearly the identity all widths have one test error; of such a "
-        "plateau one model counts, so that the assumed range of the axis does not matter."
+        "The paper shows the curves in other units; ranks compare shapes whatever the units. Where the "
+        "kernel is nearly the identity, all widths have one test error. One model of such a plateau counts, "
+        "so that the assumed range of the axis does not matter."
     ),
 )
 def claim_rescaling(results):
@@ -125,8 +124,8 @@ def claim_rescaling(results):
     statement="The rescaled bound is much tighter than the plain one.",
     text="by performing a rescaling of our data, we manage to have a much tighter bound",
     test=(
-        "The plain bound over the rescaled one: the least over the widths, and that at the width of the "
-        "least test error."
+        "Plain bound over rescaled bound: the smallest ratio over the widths, and the ratio at the width of "
+        "the least test error."
     ),
     exhibits=["figure2", "figure4"],
     limits=["tighter", "much_tighter"],
@@ -158,7 +157,7 @@ def claim_span_not_prohibitive(results):
 @claim(
     by="svmselect",
     statement="The span rule is close to the exact leave-one-out error.",
-    test="Their mean distance.",
+    test="Mean distance of the span rule from the exact leave-one-out error.",
     exhibits=["figure2"],
     limits=["distance_to_loo"],
 )

@@ -15,8 +15,8 @@ LIMITS = {
     "degenerate": Limit(
         1e-06,
         (
-            "A decision value this near 0, after retraining to a KKT gap of 1e-8, has no sign that "
-            "a tolerance of 1e-3 could find."
+            "If retraining to a KKT gap of 1e-8 gives a decision value this near 0, a tolerance of 1e-3 "
+            "cannot find its sign."
         ),
     ),
     "slower": Limit(0.05, "CPU times of the same work repeat to a few percent."),
@@ -27,8 +27,8 @@ LIMITS = {
     "breakdown": Limit(
         0.25,
         (
-            "Percentage points; one error more or less is 0.05 to 0.08 of them in the mean over the"
-            " realisations of these sets."
+            "Percentage points; one error more or less changes the mean over the realisations of these sets"
+            " by 0.05 to 0.08."
         ),
     ),
     "estimate": Limit(
@@ -39,7 +39,7 @@ LIMITS = {
         1.7, ("Percentage points: the paper's own printed errors are up to 1.64 from those of Raetsch et al.")
     ),
     "similar_in_the_mean": Limit(2, "Standard errors of the mean over the sets."),
-    "follows": Limit(0.48, "The rank correlation of 13 sets that chance reaches in one case of twenty."),
+    "follows": Limit(0.48, "Chance reaches this rank correlation of 13 sets in one case of twenty."),
     "some": Limit(2, "More than one."),
     "raetsch": Limit(
         {
@@ -64,10 +64,10 @@ LIMITS = {
     ),
     "unlearn_speedup": Limit(
         {"linear": {"standard": 30, "proposed": 10}, "rbf": {"standard": 8, "proposed": 4}},
-        "What was promised of the method before it was run at full scale.",
+        "Promised before the method was run at full scale.",
     ),
     "least_time": Limit(
-        0.05, "CPU seconds of a whole selection: below, calls from Python are what is timed."
+        0.05, "CPU seconds of a whole selection: below this, calls from Python are what is timed."
     ),
 }
 
@@ -162,7 +162,7 @@ def _disagreements(results, methods):
         "the output on an intermediate SVM solution is identical to the output of the optimal SVM "
         "solution with one data point excluded"
     ),
-    test="Points on which the two disagree, for each data set and kernel; none may, but for ties.",
+    test="Points on which the two disagree, for each data set and kernel; only ties are allowed.",
     exhibits=["table2"],
     limits=["degenerate"],
 )
@@ -223,7 +223,7 @@ def claim_speedup_linear(results):
         "For RBF kernel, the average speed up was slightly higher than 2, and, in the best case the"
         " speed up was 5"
     ),
-    test="As for the linear kernel.",
+    test="Mean and largest speed-up, as for the linear kernel.",
     exhibits=["table3"],
     limits=["speedup"],
 )
@@ -270,15 +270,15 @@ def claim_breakdown(results):
 
 @claim(
     statement=(
-        "Estimated with a loose eps, the error of a model that a tight one selected is slightly too large."
+        "Estimated with a loose eps, the error of a model selected with a tight eps is slightly too large."
     ),
     text=(
         "the expected risk is slightly overestimated provided we use high accuracy for model "
         "selection and variable accuracy for risk estimation"
     ),
     test=(
-        "The dashed curve of Figure 1 at eps up to the breakdown point's upper end above its value "
-        "at the smallest eps: never below, and by at most a few points."
+        "The dashed curve of Figure 1 minus its value at the smallest eps, up to the largest breakdown "
+        "point: never negative, and at most a few points."
     ),
     exhibits=["figure1"],
     limits=["slightly"],
@@ -336,7 +336,7 @@ def claim_efficiency_test(results):
     statement="A large share of the leave-one-out errors is guaranteed to be optimal.",
     text="in Prec cases the computed LOO error is theoretically guaranteed to be optimal",
     test=(
-        "Mean share of certified points over the data sets, beside that of the printed Table 3, and the rank "
+        "Mean share of certified points over the data sets, beside the mean of the printed Table 3; rank "
         "correlation of the shares with the printed ones."
     ),
     exhibits=["table3"],
@@ -360,7 +360,7 @@ def claim_certified_share(results):
     ),
     test=(
         "Distance of our test errors from those of Raetsch et al., which the paper does not repeat: on each "
-        "set, and in the mean over the sets, in standard errors."
+        "set, and of the mean over the sets in standard errors."
     ),
     exhibits=["table2"],
     limits=["raetsch", "very_similar", "similar_in_the_mean"],
@@ -392,7 +392,7 @@ def _curves(results, metric, method):
     statement="In some cases the linear kernel is as good as RBF.",
     text="the linear kernel achieves in some cases comparable performance as the more complex RBF kernel",
     test=(
-        "Number of data sets on which its test error is at most one standard deviation above that with RBF."
+        "Number of data sets on which its test error is at most one standard deviation above that of RBF."
     ),
     exhibits=["table2"],
     limits=["some"],
@@ -414,15 +414,14 @@ def claim_linear_comparable(results):
     statement="Linear kernel: the leave-one-out error is a good estimate of the test error.",
     text="the average LOO errors for the linear kernel are very good estimators of the testing errors",
     test=(
-        "Their distance on each data set, in standard errors of the two means; the estimate has a "
-        "bias of the one point left out, which is less."
+        "Distance of the two errors on each data set, in standard errors of the two means. The bias of "
+        "the estimate, from the one point left out, is smaller."
     ),
     exhibits=["table2"],
     limits=["estimate"],
     assumption=(
-        "The printed leave-one-out errors are the mean over five realisations of each one's own "
-        "minimum, not the minimum of the mean that the text describes; ours is the printed "
-        "statistic."
+        "The printed leave-one-out errors are the mean over five realisations of the minimum of each, "
+        "not the minimum of the mean, which the text describes. Ours is the printed statistic."
     ),
 )
 def claim_linear_estimate(results):
@@ -443,7 +442,7 @@ def claim_linear_estimate(results):
 @claim(
     by="svmselect",
     statement="Unlearning gives the errors of both.",
-    test="Points on which unlearning, standard and proposed disagree; none may, but for ties.",
+    test="Points on which unlearning, standard and proposed disagree; only ties are allowed.",
     exhibits=["table2"],
     limits=["degenerate"],
 )
@@ -454,7 +453,7 @@ def claim_methods_agree(results):
 @claim(
     by="svmselect",
     statement="Where the methods differ, unlearning has the sign of retraining to a KKT gap of 1e-8.",
-    test="Points that differ on which unlearning has the other sign.",
+    test="Number of differing points on which unlearning has the other sign.",
     exhibits=["table2"],
     limits=["degenerate"],
 )
@@ -484,7 +483,10 @@ def claim_unlearn_speedup(results):
 @claim(
     by="svmselect",
     statement="Unlearning is nowhere slower than standard or proposed.",
-    test="The same on each data set and kernel where a selection takes long enough to time.",
+    test=(
+        "CPU time of the two other methods over that of unlearning, on each data set and kernel where a "
+        "selection takes long enough to time."
+    ),
     exhibits=["table3"],
     limits=["least_time"],
 )

@@ -4,9 +4,9 @@ from lib.story import check, digits, fixed, named
 
 # why a claim of the paper misses
 WHY = {
-    "never-slower": "a step does twice the work, which does not pay where few signs are certain early",
-    "breakdown": "the curves rise, but only beyond 0.1 on two sets, and the solid one never falls",
-    "certified-share": "with the linear kernel shares are too high where rows repeat or models creep",
+    "never-slower": "a step does twice the work; this does not pay where few signs are certain early",
+    "breakdown": "the curves rise, but on two sets only beyond 0.1; the solid one never falls",
+    "certified-share": "with the linear kernel, shares are too high where rows repeat or the solver creeps",
 }
 
 

@@ -33,11 +33,11 @@ LIMITS = {
     "with_dimension": Limit(
         1.5, "Becomes quickly inefficient: more than 1.5 times the cost with four times the dimension."
     ),
-    "few": Limit(0.25, "Relatively small: they grow by a quarter of what all support vectors do, or less."),
+    "few": Limit(0.25, "Relatively small: they grow at most a quarter as much as all support vectors."),
     "from_log2_m": Limit(12, "The paper: from more than 2^12 rows on."),
-    "shared_speedup": Limit(20, "What was promised before the full-scale run."),
-    "sv_counts": Limit(0.1, "Same rows, same grid: what is left is the tolerance of the fits, at bounds."),
-    "same_errors": Limit(0.5, "Percentage points: the two draw other folds of the same rows."),
+    "shared_speedup": Limit(20, "Promised before the full-scale run."),
+    "sv_counts": Limit(0.1, "Same rows, same grid: only the tolerance of the fits is left, at bounds."),
+    "same_errors": Limit(0.5, "Percentage points: the two draw different folds of the same rows."),
 }
 
 
@@ -47,12 +47,12 @@ ALL_SETS = "all sets"
 BY_QP, FACTORISED = ("span_rule_qp", "kfold_beside_qp"), ("span_rule", "kfold")
 SPAN_OVER_KFOLD = "CPU time, fit and span rule / LIBSVM 5-fold CV, {} rows"
 DRAWS_ASSUMPTION = (
-    "Where the rows are not the paper's, ten draws of them on a part of the grid, which are independent from "
-    "set to set; where they are, Tables 2 to 4."
+    "Sets without the paper's rows: ten draws of the rows on a part of the grid, independent from set to "
+    "set. Sets with the paper's rows: Tables 2 to 4."
 )
 QP_ASSUMPTION = (
-    "In the paper's way: a quadratic program for each span, by an interior-point method, timed on 20 spans "
-    "of a model; LIBSVM without the time of scikit-learn's calls."
+    "The paper's way is a quadratic program for each span, by an interior-point method, timed on 20 spans "
+    "of a model. LIBSVM's time is without that of scikit-learn's calls."
 )
 
 
@@ -130,11 +130,11 @@ def tail_probability(count, shares):
         "In almost all 14 data sets in both experimental settings, the span-rule demonstrated "
         "better or equal performance"
     ),
-    test="Share of the sets on which its choice has at most the test error of another rule's, for each.",
+    test="For each other rule, share of the sets on which the span rule's choice has at most its test error.",
     exhibits=["table2", "table3", "figure2", "figure3", "figure4"],
     limits=["at_least_as_good"],
     full_scale=True,
-    assumption="Of several models at a rule's minimum the worst test error counts, as the paper says.",
+    assumption="If several models reach a rule's minimum, the largest test error counts, as the paper says.",
 )
 def claim_span_selects_best(results):
     selections = results.selections
@@ -154,7 +154,7 @@ def claim_span_selects_best(results):
 @claim(
     statement="On 10 of the 12 sets of Table 2 the span rule selects at least as well as cross-validation.",
     text="in 10 out of 12 data sets the span-rule performed better or equal to K-fold CV",
-    test="The expected number of these sets over draws of the rows that are not the paper's.",
+    test="Expected number of these sets, over draws of the rows where they are not the paper's.",
     exhibits=["table2"],
     limits=["beside_cv"],
     full_scale=True,
@@ -171,7 +171,7 @@ def claim_span_beside_cv(results):
         "Span-rule performed better in both data sets outperforming the other hyperparameter "
         "selection methods"
     ),
-    test="Share of the draws in which its test error is below those of the others, on each set.",
+    test="Share of the draws in which its choice has a smaller test error than every other, on each set.",
     exhibits=["table3"],
     limits=["mostly"],
     full_scale=True,
@@ -192,8 +192,7 @@ def claim_best_with_instance_weights(results):
     statement="On most data sets the span rule is slightly slower than cross-validation.",
     text="In most data sets, the span-rule is slightly slower than K-fold CV",
     test=(
-        "CPU time of fit and span rule over that of LIBSVM's cross-validation, on the sets that are"
-        " not large."
+        "CPU time of fit and span rule over that of LIBSVM's cross-validation, except on the large sets."
     ),
     exhibits=["table6"],
     limits=["large"],
@@ -218,8 +217,8 @@ def _on_small_sets(results, way, relation):
     ),
     text="For small training sizes, the K-fold CV is marginally faster than span-rule",
     test=(
-        "CPU time of LIBSVM's cross-validation over that of fit and span rule up to 2^9 rows; its "
-        "largest over its smallest time over the dimensions."
+        "CPU time of LIBSVM's cross-validation over that of fit and span rule up to 2^9 rows; largest "
+        "over smallest time of cross-validation over the dimensions."
     ),
     exhibits=["figure5"],
     limits=["to_log2_m", "unaffected"],
@@ -247,7 +246,7 @@ def _on_few_rows(results, way, relation):
         "For large training sizes, the execution time of K-fold CV becomes quickly inefficient as "
         "the dimensionality d increases"
     ),
-    test="Its CPU time with the largest over that with the smallest dimension, at the largest size.",
+    test="Its CPU time with the largest dimension over that with the smallest, at the largest size.",
     exhibits=["figure5"],
     limits=["with_dimension"],
     full_scale=True,
@@ -263,7 +262,7 @@ def claim_cv_grows_with_dimension(results):
 @claim(
     statement="The number of in-bound support vectors remains small as the training set grows.",
     text="given that the number of in-bound support vectors remains relatively small",
-    test="Their growth over that of all support vectors, from the smallest to the largest training set.",
+    test="Growth of in-bound over growth of all support vectors, from the smallest to the largest set.",
     exhibits=["figure6"],
     limits=["few"],
     full_scale=True,
@@ -282,8 +281,8 @@ def claim_few_in_bound(results):
     statement="The span rule predicts the test error best in RMSE.",
     text="Span-rule demonstrates the best RMSE in 12 of the 14 data sets",
     test=(
-        "The expected number of sets on which its RMSE is the least, over draws of the rows that are not the "
-        "paper's."
+        "Expected number of sets on which its RMSE is the least, over draws of the rows where they are not "
+        "the paper's."
     ),
     exhibits=["table4"],
     limits=["best_predictor"],
@@ -308,8 +307,7 @@ def claim_span_predicts_best(results):
         "almost always"
     ),
     test=(
-        "Mean number of empty span sets of a model, on each set; and that there are some where the paper "
-        "counts some."
+        "Mean number of empty span sets of a model, on each set; above 0 where the paper counts some."
     ),
     exhibits=["table5"],
     limits=["as_printed"],
@@ -374,7 +372,7 @@ def _on_many_rows(results, way):
     exhibits=["table6", "figure5"],
     limits=["large", "to_log2_m"],
     full_scale=True,
-    assumption="Two claims about the paper's way, in ours. LIBSVM is called through scikit-learn.",
+    assumption="Two claims of the paper about its way, tested with ours. LIBSVM is called by scikit-learn.",
 )
 def claim_factorised_faster_when_small(results):
     yield from _on_small_sets(results, FACTORISED, "<")
@@ -394,7 +392,7 @@ def claim_factorised_faster_when_small(results):
     exhibits=["table6", "figure5"],
     limits=["large", "speedup", "from_log2_m"],
     full_scale=True,
-    assumption="A claim about the paper's way, in ours.",
+    assumption="A claim of the paper about its way, tested with ours.",
 )
 def claim_factorised_faster_than_cv(results):
     return _on_many_rows(results, FACTORISED)
@@ -402,7 +400,7 @@ def claim_factorised_faster_than_cv(results):
 
 @claim(
     by="svmselect",
-    statement="Numbers of support vectors are the published ones where the training rows are.",
+    statement="Numbers of support vectors are as published where the training rows are the paper's.",
     test="Mean numbers of in-bound and of all SVs over the published ones.",
     exhibits=["table5"],
     limits=["sv_counts"],
@@ -427,7 +425,7 @@ def claim_published_sv_counts(results):
 @claim(
     by="svmselect",
     statement="The rules' choices rank as published.",
-    test="Pairs of rules in the published order, of 6, on each set.",
+    test="How many of the 6 pairs of rules are in the published order, on each set.",
     exhibits=["table2", "table3"],
 )
 def claim_published_order(results):

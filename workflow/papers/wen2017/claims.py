@@ -22,10 +22,10 @@ LIMITS = {
     "sir": Limit(0.05, "Which rows stand in for which depends on the folds."),
     "faster_at_10": Limit(5, "What was promised before the full-scale run."),
     "faster_at_100": Limit(30, "What was promised before the full-scale run."),
-    "default": Limit(0.8, "A fifth of the time is little for a choice that has to be made per data set."),
-    "unlearning": Limit(30, "What was promised for k = 100 before any run of it."),
-    "unlearning_over_seeds": Limit(1, "Slower than a seed, it would not be worth having."),
-    "unlearning_accuracy": Limit(0.2, "As of the accuracies: ties may go either way."),
+    "default": Limit(0.8, "A fifth of the time is little for a choice that each data set needs anew."),
+    "unlearning": Limit(30, "Promised for k = 100 before it was ever run."),
+    "unlearning_over_seeds": Limit(1, "If it were slower than a seed, it would not be worth having."),
+    "unlearning_accuracy": Limit(0.2, "As for the accuracies: ties may go either way."),
 }
 
 
@@ -65,7 +65,7 @@ class Results(claims.Results):
     statement="Every method has the same accuracy.",
     text="our algorithms produce the same results (hence same accuracy) as LibSVM",
     test=(
-        "Points whose class depends on the seed, for each data set, settings and k; none may, but for ties."
+        "Points whose class depends on the seed, for each data set, settings and k; only ties are allowed."
     ),
     exhibits=["table1", "table3"],
     limits=["tie"],
@@ -108,14 +108,13 @@ def _over_cold(results, dataset, setting, method):
         "make use of the previously trained SVM"
     ),
     test=(
-        "CPU time of the cold start, which is LIBSVM's rule, over that of MIR and of SIR in the "
-        "same solver with LIBSVM's cache; for leave-one-out, and where no cache was run, both on "
-        "one Gram matrix."
+        "CPU time of the cold start, which is LIBSVM's rule, over that of MIR and of SIR, in one solver "
+        "with LIBSVM's cache. For leave-one-out, and where no cache was run, all are on one Gram matrix."
     ),
     exhibits=["table1", "table3", "figure2"],
     limits=["several"],
     full_scale=True,
-    assumption="With a cache two folds are run, the second of which stands for all seeded ones.",
+    assumption="With a cache two folds are run; the second one stands for all seeded folds.",
 )
 def claim_seeding_speed(results):
     """Yield the speed-ups of seeds, like for like: one solver, and LIBSVM's cache."""
@@ -139,7 +138,8 @@ def claim_seeding_speed(results):
     limits=["several"],
     full_scale=True,
     assumption=(
-        "Most of it is the matrix, not the seed; the ratio to the cold start stands beside each number."
+        "The matrix saves most of the time, not the seed; the cold start's time over that of the seed stands "
+        "beside each number."
     ),
 )
 def claim_seeding_speed_shared(results):
@@ -167,7 +167,7 @@ def claim_all_faster_loo(results):
 
 
 @claim(
-    statement="For leave-one-out SIR is the fastest seed, but on heart and madelon MIR.",
+    statement="For leave-one-out SIR is the fastest seed, except on heart and madelon, where MIR is.",
     text=(
         "our SIR algorithm almost always outperforms all the other algorithms, except Heart and "
         "Madelon where MIR is"
@@ -206,8 +206,8 @@ def claim_avg_like_top(results):
         " SIR needs fewer iterations"
     ),
     test=(
-        "Iterations of the two, the more over the fewer, on each set; those of MIR over those of SIR on "
-        "adult and mnist."
+        "Ratio of the larger to the smaller number of iterations, on each set; iterations of MIR over those "
+        "of SIR on adult and mnist."
     ),
     exhibits=["table1"],
     limits=["similar"],
@@ -286,7 +286,7 @@ def _from_published(results):
 @claim(
     by="svmselect",
     statement="The cold start reproduces the published iterations of LIBSVM at k = 10.",
-    test="Their relative difference on each data set; on madelon none.",
+    test="Relative difference of the iterations on each data set; none is allowed on madelon.",
     exhibits=["table1"],
     limits=["cold"],
     assumption=(
@@ -306,7 +306,7 @@ def claim_cold_counts(results):
 @claim(
     by="svmselect",
     statement="SIR reproduces its published iterations on adult.",
-    test="Their relative difference.",
+    test="Relative difference of the iterations.",
     exhibits=["table1"],
     limits=["sir"],
 )
@@ -374,12 +374,12 @@ def claim_default_seed(results):
 @claim(
     by="svmselect",
     statement=(
-        "Without a seed, folds that are unlearned from the solution of all rows take a thirtieth of"
-        " LIBSVM's time or less at k = 100 and for leave-one-out, and less than the fastest seed."
+        "Folds that are unlearned from the solution of all rows, without a seed, take at most a thirtieth"
+        " of LIBSVM's time at k = 100 and for leave-one-out, and less than the fastest seed."
     ),
     test=(
-        "CPU time of LIBSVM over that of unlearning, kernel matrix included, and that of the "
-        "fastest seed over it, without; the accuracy, in rows, beside that of the cold start."
+        "CPU time of LIBSVM over that of unlearning, with the kernel matrix; CPU time of the fastest seed "
+        "over that of unlearning, without it; the accuracy, in rows, beside that of the cold start."
     ),
     exhibits=["table1", "table3", "figure2"],
     limits=["unlearning", "unlearning_over_seeds", "unlearning_accuracy"],

@@ -7,13 +7,13 @@ WITH_CACHE = "cold / {}, k=10, with a cache"
 LOO = "cold / sir, leave-one-out, both extrapolated from the first rounds"
 # why a claim of the paper misses
 WHY = {
-    "seeding-speed": "cold starts share the matrix here, too, which saves more than a seed does",
-    "all-faster-loo": "the steps of ATO cost more than they save, and fits of heart take milliseconds",
+    "seeding-speed": "here cold starts share the matrix, too, and this saves more than a seed",
+    "all-faster-loo": "the steps of ATO cost more than they save; fits of heart take only milliseconds",
     "best-seed-loo": "AVG or TOP, whose seeds cost least, is faster on every set",
     "avg-like-top": "on MNIST, whose kernel is the identity, AVG changes many alphas and TOP few",
-    "sir-fewer-than-mir": "kernels are nearly the identity, where steps that the text leaves open decide",
-    "sir-for-all-k": "fits of heart take milliseconds, which a seed does not save",
-    "seeding-cost": "on madelon no support vector is in-bound, so that ATO has nothing to move",
+    "sir-fewer-than-mir": "kernels are nearly the identity; steps that the text leaves open then decide",
+    "sir-for-all-k": "fits of heart take only milliseconds, too little for a seed to save",
+    "seeding-cost": "on madelon no support vector is in-bound, so ATO has nothing to move",
 }
 
 

@@ -3,12 +3,12 @@
 Line plot on a logarithmic axis of the support vectors of a linear SVM, bounded (alpha = C) and in-bound (0 <
 alpha < C), against the overlap of the two classes.
 
-Solid line, squares: alpha = C; dashed, circles: 0 < alpha < C. Two classes, uniform on unit squares that
-share a strip of the width on the axis, so that the Bayes risk is half of it;
-{{ 2 * settings["figure1"]["n"] }} points, C = {{ settings["figure1"]["C"] }}. Means over
-{{ settings["figure1"]["runs"] }} draws, bars of one standard deviation (n - 1). The paper does not say how
-many points it drew, nor C: both are assumptions. The text of the paper prints no value of this figure, so
-none of it stands beside ours.
+Solid line, squares: alpha = C. Dashed line, circles: 0 < alpha < C. The two classes are uniform on unit
+squares that share a strip. The axis shows the width of this strip; the Bayes risk is half of the width.
+Values are means over {{ settings["figure1"]["runs"] }} draws, with bars of one standard deviation (n - 1).
+The number of points, {{ 2 * settings["figure1"]["n"] }}, and C = {{ settings["figure1"]["C"] }} are
+assumptions, because the paper states neither. The paper's text prints no value of this figure that could
+stand beside ours.
 """
 
 from lib.figures import BLUE, VERMILLION, panels

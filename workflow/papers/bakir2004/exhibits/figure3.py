@@ -3,17 +3,20 @@
 Line plots of support vectors, test error and CPU time of training against the number of training points, for
 two Gaussian classes in 10 dimensions: SVM, cross-training, MULTIEDIT with CONDENSE.
 
-Open squares: SVM; star: SVM with C of at least 0.01, which fits the paper's axis; circles: cross-training on
-{{ settings["figure3"]["subsets"] }} parts; triangles, dotted: nearest-neighbour editing before the SVM (not
-in the paper). Linear kernel; C of the SVM by cross-validation, those of cross-training by its subsets and a
-validation set; time: training with the C that was chosen, one thread. Means over {{
-settings["figure3"]["runs"] }} draws, of the editing {{ settings["sample"]["runs"] if config["baselines"] ==
-"sampled" else settings["figure3"]["runs"] }}, bars of one standard deviation (n - 1) of several draws, as a
-factor on logarithmic axes. Where a triangle is missing, the editing left points of one class only. Means of
-the classes: +1 and -1 in five dimensions. The paper prints a standard deviation of 4, whose Bayes risk is
-28.8 %; the axis of its figure, 13 to 20 %, fits a standard deviation of 2 (a variance of 4), whose Bayes risk
-is 13.2 %. A row of panels for each that the configuration names. Dotted grey lines: where the axis of the
-paper ends, up to which its curves are; the same for both deviations.
+Open squares: SVM. Star: SVM with C of at least 0.01, which fits the paper's axis. Circles: cross-training on
+{{ settings["figure3"]["subsets"] }} parts. Triangles, dotted: nearest-neighbour editing before the SVM (not
+in the paper). A missing triangle means that the editing left points of one class only. Values are means over
+{{ settings["figure3"]["runs"] }} draws; those of the editing over {{ settings["sample"]["runs"] if
+config["baselines"] == "sampled" else settings["figure3"]["runs"] }}. Where there are several draws, bars show
+one standard deviation (n - 1), on logarithmic axes as a factor. The kernel is linear. The SVM's C is chosen
+by cross-validation, the C of cross-training by its subsets and a validation set. Time is that of training
+with the chosen C on one thread.
+
+There is a row of panels for each standard deviation that the configuration names. The means of the classes
+are +1 and -1 in five dimensions. The paper prints a standard deviation of 4, whose Bayes risk is 28.8 %. The
+axis of its figure, 13 to 20 %, fits a standard deviation of 2 (a variance of 4), whose Bayes risk is 13.2 %.
+Dotted grey lines mark the end of the paper's axis, which its curves do not exceed; they are the same for both
+deviations.
 """
 
 import pandas as pd

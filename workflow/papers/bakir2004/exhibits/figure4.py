@@ -3,16 +3,18 @@
 Three line plots against the percentage of labels swapped: support vectors, test error on noisy labels and
 test error on clean labels; nu-SVM, SVM, cross-training, bagging, MULTIEDIT with CONDENSE.
 
-Diamonds, dash-dotted: nu-SVM, which the paper compares with and draws as open squares; open squares: C-SVM
-(not in the paper); circles: cross-training with nu-SVMs on {{ settings["figure4"]["subsets"] }} parts;
-crosses, dashed: the mean decision value of its first stage, and the number of their different support
-vectors; triangles, dotted: nearest-neighbour editing before a C-SVM (not in the paper). Data set {{
-facts["figure4_data"] }}, RBF kernel with gamma = {{ settings["figure4"]["gamma"] }} on features divided by
-the largest one (scale: {{ settings["figure4"]["scale"] }}). Labels are swapped in the training and in the
-test part. Means over {{ settings["figure4"]["runs"] }} draws of the swapped labels, of the editing {{
-settings["sample"]["runs"] if config["baselines"] == "sampled" else settings["figure4"]["runs"] }}, bars of
-one standard deviation (n - 1) of several draws. Dotted grey lines: where the axis of the paper ends. Errors
-of the editing on clean labels may be above the axis.
+Diamonds, dash-dotted: nu-SVM, the paper's baseline, which the paper draws as open squares. Open squares:
+C-SVM (not in the paper). Circles: cross-training with nu-SVMs on {{ settings["figure4"]["subsets"] }} parts.
+Crosses, dashed: bagging, which predicts by the mean decision value of the first stage; its support vectors
+are the distinct ones of this stage. Triangles, dotted: nearest-neighbour editing before a C-SVM (not in the
+paper). Values are means over {{ settings["figure4"]["runs"] }} draws of the swapped labels; those of the
+editing over {{ settings["sample"]["runs"] if config["baselines"] == "sampled" else
+settings["figure4"]["runs"] }}. Where there are several draws, bars show one standard deviation (n - 1).
+Labels are swapped in the training and in the test part. Dotted grey lines mark the end of the paper's axis;
+errors of the editing on clean labels may lie above our axis.
+
+The data set is {{ facts["figure4_data"] }}. The RBF kernel has gamma = {{ settings["figure4"]["gamma"] }} on
+features divided by the largest one (scale: {{ settings["figure4"]["scale"] }}).
 """
 
 from lib.figures import panels

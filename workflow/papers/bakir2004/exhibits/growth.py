@@ -3,12 +3,12 @@
 Four line plots against the number of training points on logarithmic axes: CPU time of training, memory,
 support vectors and test error of SVM, cross-training and MULTIEDIT with CONDENSE.
 
-Open squares: SVM; circles: cross-training on {{ settings["growth"]["subsets"] }} subsets of a fifth of the
-points each; triangles, dotted: nearest-neighbour editing before the SVM. The axis of the test error is
-linear. Data set {{ facts["growth_data"] }}, one C for all. Time of one thread; memory: the most that the
-process held during training above what it held before, with Gram matrices of at most
-{{ settings["memory_mb"] }} MB. One run each. A method ends at the size that the configuration gives it. Not
-in the paper.
+Open squares: SVM. Circles: cross-training on {{ settings["growth"]["subsets"] }} subsets of a fifth of the
+points each. Triangles, dotted: nearest-neighbour editing before the SVM. The axis of the test error is
+linear. The data set is {{ facts["growth_data"] }}, with one C for all. Time is that of one thread. Memory is
+the peak of the process during training minus what it held before, with Gram matrices of at most {{
+settings["memory_mb"] }} MB. Each method is run once at each size, up to the size that the configuration gives
+it. Not in the paper.
 """
 
 from lib.figures import panels

@@ -3,11 +3,11 @@
 Table of accuracies, one row per data set: what cross-training loses without the measures of section 4.3 of
 the paper, and how much the accuracy of the SVM and of cross-training depends on C.
 
-First the accuracy of the SVM and of cross-training as in Table 1, of cross-training that puts no examples
-back, and of cross-training that tunes no thresholds either. Then the accuracy that a C of the grid loses to
-the best C, on average over the grid: for cross-training over all pairs of a C of the first stage (step 2) and
-one of the final SVM (step 6). Last the range of the accuracy over each of these, with the other at its best.
-All are means over the realisations, on the test rows. Not in the paper.
+Accuracy: the SVM and cross-training as in Table 1, cross-training that puts no examples back, and
+cross-training that tunes no thresholds either. Lost by a C on average: the best accuracy on the grid of C
+minus the mean over the grid. For cross-training, the grid consists of all pairs of a C of the first stage
+(step 2) and a C of the final SVM (step 6). Range over C: the range of the accuracy over one of these two,
+with the other at its best value. Not in the paper.
 """
 
 import pandas as pd
@@ -74,5 +74,5 @@ def table(tidy, context):
         ("Range over C", "step 2", shown(ours, 1, "cross_training", "range_over_first_C")),
         ("Range over C", "step 6", shown(ours, 1, "cross_training", "range_over_final_C")),
     ]
-    note = "Means over the realisations, in percent and percentage points of the test rows."
+    note = "Means over the realisations, on the test rows, in percent and percentage points."
     return arranged(lines_of(tidy, "dataset", "setting"), columns, [note])

@@ -3,14 +3,14 @@
 Table of the accuracy and the number of support vectors of the SVM and of cross-training on each benchmark
 data set, with the published numbers beside them, and of MULTIEDIT with CONDENSE.
 
-RBF kernel. C of the SVM by {{ settings["folds"] }}-fold cross-validation on at most {{ settings["cv_rows"] }}
-of its training points; of cross-training: for the first stage the one with the fewest errors outside of the
-subsets, for the final SVM that with the fewest on a validation set of a third of a subset's size, which also
-sets the thresholds (section 4.3 of the paper). Grids and widths are the configuration's: the paper gives
-neither. The final training set is balanced with the points recognised least confidently. Adult: draws and all
-but one row of a9a; forest: training and test rows of one seeded split, of the rows that the mirror has.
-``table1.csv`` has times, memory, the values chosen and what was discarded. Numbers marked as extrapolated
-were not run.
+The kernel is RBF. Its widths and the grids of C are the configuration's, because the paper gives neither. The
+SVM's C is chosen by {{ settings["folds"] }}-fold cross-validation on at most {{ settings["cv_rows"] }} of its
+training points. Cross-training chooses two values of C (section 4.3 of the paper). The C of the first stage
+is the one with the fewest errors outside of the subsets. The C of the final SVM is the one with the fewest
+errors on a validation set, which also sets the thresholds; this set is a third as large as a subset. The
+final training set is balanced with the points recognised least confidently. Adult: draws of a9a, and all of
+its rows but one. Forest: training and test rows of one seeded split of the rows that the mirror has.
+``table1.csv`` has times, memory, the values chosen and what was discarded.
 """
 
 import numpy as np
@@ -156,9 +156,9 @@ def _notes(tidy):
     notes = [
         "Means over the realisations"
         + (f" ({names}; one elsewhere). " if names else " (one). ")
-        + "*: a difference from the SVM with p < 0.05, by McNemar's exact test for one realisation and by a "
-        "paired t-test over several. CPU time of one thread: Gram matrices, editing and training with the "
-        "values chosen; with search: the choice of both values of C as well.",
+        + "*: differs from the SVM with p < 0.05, by McNemar's exact test for one realisation and by a "
+        "paired t-test over several. CPU time is of one thread and includes Gram matrices, editing and "
+        "training with the values chosen. With search: it also includes the choice of both values of C.",
         *listed(
             tidy,
             "failed",
@@ -169,8 +169,8 @@ def _notes(tidy):
     ]
     if tidy["metric"].str.endswith("_extrapolated").any():
         notes.append(
-            "Extrapolated: a power law through the three largest measured sizes of the growth on this data "
-            "set; not a run."
+            "Extrapolated: not run; from a power law through the three largest sizes measured on this data "
+            "set for the figure of growth."
         )
     return notes
 

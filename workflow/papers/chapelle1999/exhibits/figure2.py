@@ -3,13 +3,14 @@
 Two line plots of the test error, the span rule and the exact leave-one-out error, in percent: (a) against the
 natural logarithm of the width sigma, (b) against that of C.
 
-Solid line, circles: test error; dashed, squares: span rule; dotted, crosses: leave-one-out error by
-unlearning. Means over the realisations ({{ settings["width"]["realisations"] }} in (a),
-{{ settings["C"]["realisations"] }} in (b)); bars are one standard deviation (n - 1) of the test error over
-them, those of the others are in ``figure2.csv``. (a) hard margin, RBF kernel ``exp(-|x - z|^2 / (2
-sigma^2))``; the paper cuts the training rows of USPS into 23 parts of 317, here in a seeded random order. (b)
-fixed width. The paper does not draw the leave-one-out error. The ranges of its axes are not in its text: ours
-are assumptions. The text of the paper prints no value of this figure, so none of it stands beside ours.
+Solid line, circles: test error. Dashed, squares: span rule. Dotted, crosses: leave-one-out error by
+unlearning, which the paper does not draw. Values are means over the realisations ({{
+settings["width"]["realisations"] }} in (a), {{ settings["C"]["realisations"] }} in (b)). Bars show one
+standard deviation (n - 1) of the test error; ``figure2.csv`` has the deviations of the other curves. (a) The
+margin is hard, and the RBF kernel is ``exp(-|x - z|^2 / (2 sigma^2))``. The paper cuts the training rows of
+USPS into 23 parts of 317, here after a seeded shuffle. (b) The width is fixed. The ranges of the axes are
+assumptions, because the paper's text does not give them. The paper's text prints no value of this figure that
+could stand beside ours.
 """
 
 from lib.figures import GREEN, VERMILLION, curve, legend, panels

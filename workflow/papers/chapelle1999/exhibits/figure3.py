@@ -3,12 +3,12 @@
 Line plot of the CPU time of one model, on a logarithmic axis, against the natural logarithm of the width
 sigma: training, span rule, and leave-one-out in two ways.
 
-Solid line, circles: training; dashed, squares: the span rule after it, one factorisation for all support
-vectors; dash-dotted, triangles: leave-one-out by retraining each support vector from the full solution, as in
-the paper; dotted, crosses: leave-one-out by unlearning. Leave-one-out includes the training it starts with.
-Means over {{ settings["width"]["realisations"] }} realisations, one thread, without the Gram matrix.
-Deviations are in ``figure3.csv``. The text of the paper prints no value of this figure, so none of it stands
-beside ours.
+Solid line, circles: training. Dashed, squares: the span rule without the training before it, by one
+factorisation for all support vectors. Dash-dotted, triangles: leave-one-out by retraining each support vector
+from the full solution, as in the paper. Dotted, crosses: leave-one-out by unlearning. Both times of
+leave-one-out include the training that it starts with. Values are means over {{
+settings["width"]["realisations"] }} realisations on one thread, without the Gram matrix; ``figure3.csv`` has
+their standard deviations. The paper's text prints no value of this figure that could stand beside ours.
 """
 
 from lib.figures import GREEN, GREY, VERMILLION, curve, legend, panels

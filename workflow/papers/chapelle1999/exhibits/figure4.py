@@ -3,11 +3,12 @@
 Two line plots against the natural logarithm of the width sigma: (a) the radius-margin functional without
 rescaling, (b) with rescaling.
 
-(a) ``R^2 |w|^2``, with R the radius of the smallest sphere around the training points in feature space and
-``1 / |w|`` the margin. (b) the same after scaling each principal direction of the centred training points
-into a box of side 2. Means over {{ settings["width"]["realisations"] }} realisations of the hard margin, bars
-of one standard deviation (n - 1). Divided by the number of training points the functional bounds an error.
-The text of the paper prints no value of this figure, so none of it stands beside ours.
+(a) ``R^2 |w|^2``, where R is the radius of the smallest sphere around the training points in feature space
+and ``1 / |w|`` is the margin. (b) The same functional after each principal direction of the centred training
+points is scaled into a box of side 2. Values are means over {{ settings["width"]["realisations"] }}
+realisations of the hard margin, with bars of one standard deviation (n - 1). Divided by the number of
+training points, the functional bounds an error. The paper's text prints no value of this figure that could
+stand beside ours.
 """
 
 from lib.figures import curve, panels

@@ -2,10 +2,8 @@
 
 Table of the CPU time that each estimate takes for one model, one row per data set, on one thread.
 
-Means over the models and the realisations. The fit on all points is included, with a model's share of the
-smallest sphere where it is needed; k-fold cross-validation is its k fits, each from zero. Gram: a model's
-share of the Gram matrix, which is in no other time. Fit: training alone; ``cost.csv`` has the times over it,
-too.
+Each of the k fits of k-fold cross-validation starts from zero. Fit: training alone. ``cost.csv`` also has the
+times in units of this fit.
 """
 
 from papers.comparison.estimator import estimator_of
@@ -41,5 +39,5 @@ def _shared(group, column):
 
 
 def table(tidy, context):
-    note = f"Means over the models and the realisations. {included_costs()} Its share of a model is Gram."
+    note = f"Means over the models and the realisations. {included_costs()} Gram: a model's share of it."
     return table_per_set(tidy, "time", note, factor=1000)

@@ -23,7 +23,7 @@ def estimator_name(method, short=False):
 def assumptions():
     """Return the assumptions of the estimators, a sentence each."""
     sentences = [estimator.assumption for estimator in load_estimators().values() if estimator.assumption]
-    return " ".join([*sentences, "Where an assumption fails the value is a heuristic."])
+    return " ".join([*sentences, "Where an assumption fails, the value is a heuristic."])
 
 
 def included_costs():
@@ -37,6 +37,7 @@ def included_costs():
     without_fit = names(estimator for estimator in estimators if not estimator.needs_fit)
     return (
         "Cost: CPU time of one thread for one model. The fit on all points is included, except where none is "
-        f"needed ({without_fit}), and so is the smallest sphere where it is needed ({with_sphere}), divided "
-        "by the models that share it. The Gram matrix of a kernel, which all share, is not included."
+        f"needed ({without_fit}). The smallest sphere is included where it is needed ({with_sphere}), "
+        "divided by the models that share it. The Gram matrix, which all models of a kernel share, is not "
+        "included."
     )

@@ -3,20 +3,13 @@
 Table of the estimators of the test error over all data sets: distance from the test error, regret of the
 model chosen, CPU time.
 
-All estimators see the same models: {{ settings["datasets"] | length }} data sets with every feature scaled to
-mean 0 and deviation 1 by the training rows, the linear and the RBF kernel with the configuration's grids of C
-and gamma. RMSE and bias (estimate minus test error) are over all models, of the estimates that are error
-rates. Regret is the test error of the model where the estimate is least minus the least test error on the
-grid, in percentage points; of several such models the one with the largest test error counts (if ties are
-drawn: the mean of them). Random: the mean over all models. Values are means over the data sets of the means
-over their realisations; spreads are standard deviations over the data sets. Place: the mean place by regret.
+All estimators see the same models of {{ settings["datasets"] | length }} data sets: the linear and the RBF
+kernel with the configuration's grids of C and gamma. Every feature is scaled to mean 0 and deviation 1 by the
+training rows. A model drawn at random: the mean over all models. Values are means over the data sets of the
+means over their realisations.
 
-CPU time (geometric mean over the data sets, of one model) includes the fit on all points and, for the bounds
-that need it, a model's share of the smallest sphere; k-fold cross-validation is its k fits, each from zero,
-and needs no fit on all points. The Gram matrix is shared and not included. Fits: the time in units of one
-fit. The rescaled radius-margin bound computes the eigenvectors of the Gram matrix anew for every model.
-
-What each estimator assumes is in the notes below the table.
+Each of the k fits of k-fold cross-validation starts from zero. The rescaled radius-margin bound computes the
+eigenvectors of the Gram matrix anew for every model.
 """
 
 import numpy as np
@@ -107,11 +100,12 @@ def table(tidy, context):
     notes = [
         *advice(tidy),
         f"Mean ± standard deviation over {sets:.0f} data sets, in percentage points. Regret: test error of"
-        " the model where the estimate is least, of several such models the largest, minus the least test"
-        " error on the grid; if ties are drawn: their mean instead. Behind the first: regret minus that of"
-        " the first row on the same data set, mean ± standard error. Place: mean place by regret on a data"
-        " set. RMSE and bias (estimate minus test error) over all models, of the estimates that are error"
-        " rates. CPU times are geometric means; fits: in units of one fit on all points.",
+        " the model with the smallest estimate minus the smallest test error on the grid. If several models"
+        " tie, the largest of their test errors counts; if ties are drawn: their mean. Behind the first:"
+        " regret minus the regret of the first row on the same data set, mean ± standard error. Place: mean"
+        " rank by regret on a data set. RMSE and bias (estimate minus test error) are over all models, for"
+        " the estimates that are error rates. CPU times are geometric means; fits: in units of one fit on"
+        " all points.",
         included_costs(),
         assumptions(),
         *listed(
@@ -155,8 +149,8 @@ def advice(tidy):
         f"Which chooses best? {estimator_name(first)}: on average over {sets:.0f} data sets its model "
         f"makes {value(first, 'regret'):.2f} percentage points more errors on the test rows than the best "
         f"model of the grid; a model drawn at random makes {random:.2f} more.",
-        f"Which are less than {MARGIN:g} percentage point behind it, two standard errors allowed for, from "
-        f"the cheapest? {ranked(good, 'fits', 1, ' fits')}.",
+        f"Which are at most {MARGIN:g} percentage point behind it, even with two standard errors added? From "
+        f"the cheapest: {ranked(good, 'fits', 1, ' fits')}.",
         f"Which comes closest to the test error? By RMSE: {ranked(by_rmse, 'rmse', 2, ' points')}.",
         f"What do they cost, in fits on all points? {ranked(by_cost, 'fits', 1)}.",
     ]

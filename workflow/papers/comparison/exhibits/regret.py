@@ -1,13 +1,10 @@
-"""Regret: of the model chosen, per data set, in percentage points.
+"""Regret: test error lost by the model chosen, per data set, in percentage points.
 
 Table of the regret of the model that each estimator chooses, one row per data set, in percentage points of
 test error.
 
-The test error of the model where the estimate is least, minus the least test error on the grid; of several
-such models the one with the largest test error counts. Means over the realisations. Random: the mean over all
-models of the grid. ``regret.csv`` has standard deviations over the realisations, the mean over such models
-and their number, and how many models have no value. What each estimator assumes is in the notes below the
-table.
+``regret.csv`` also has standard deviations over the realisations, the number of models that tie at the
+smallest estimate, the mean regret of these models, and how many models have no value.
 """
 
 from lib.tables import at_minimum
@@ -53,9 +50,9 @@ def table(tidy, context):
     return table_per_set(
         tidy,
         "regret",
-        "Means over the realisations. Regret: test error of the model where the estimate is least, of "
-        "several such models the largest, minus the least test error on the grid. Random: the mean over "
-        "all models of the grid.",
+        "Means over the realisations. Regret: test error of the model with the smallest estimate minus the "
+        "smallest test error on the grid. If several models tie, the largest of their test errors counts. "
+        "Random: the mean over all models of the grid.",
         assumptions(),
         leading=LEADING,
     )

@@ -1,11 +1,10 @@
-"""RMSE: to the test error, per data set, in percentage points.
+"""RMSE: distance from the test error, per data set, in percentage points.
 
 Table of the distance of each estimate from the test error over the models of the grid, one row per data set,
 in percentage points.
 
-RMSE is the root mean square difference; ``rmse.csv`` has the mean difference, too, estimate minus test error.
-Means over the realisations. Bounds that may exceed 1 are left out. A part of the distance is the test error's
-own noise.
+``rmse.csv`` also has the mean difference, estimate minus test error. A part of the distance is the test
+error's own noise.
 """
 
 import numpy as np
@@ -37,6 +36,6 @@ def table(tidy, context):
         tidy,
         "rmse",
         "Root mean square difference of the estimate and the test error over the models of the grid, "
-        "means over the realisations. The bounds whose value is no error rate are left out.",
+        "averaged over the realisations. Bounds that may exceed 1 are no error rates and are left out.",
         assumptions(),
     )

@@ -3,11 +3,10 @@
 Scatter plot on logarithmic axes of the mean regret of the model that each estimator chooses against its CPU
 time in fits, one point each.
 
-Regret: test error of the model where the estimate is least, of several the largest, minus the least test
-error on the grid; mean over {{ settings["datasets"] | length }} data sets. CPU time of one model over that of
-one fit on all points, geometric mean over the data sets; what it includes is in the caption of the table of
-estimators. Bars: one standard error over the data sets. Numbers beside circles: folds. Dashed: a model drawn
-at random. Lower left is better.
+Regret and what the CPU time includes are explained below the table of estimators. Regret is the mean over {{
+settings["datasets"] | length }} data sets. The CPU time of one model is divided by that of one fit on all
+points; values are geometric means over the data sets. Bars: one standard error over the data sets. Numbers
+beside circles: folds. Dashed: a model drawn at random. Lower left is better.
 """
 
 import numpy as np

@@ -3,11 +3,9 @@
 Table of the agreement of the leave-one-out methods, one row per data set and kernel and one for all: models
 and points compared, and how many differ.
 
-A model on one realisation is one comparison: the patterns, which training points are leave-one-out errors,
-are equal for all methods or not. ``agreement_points.csv`` lists every point on which they differ, with the
-decision value of each method and the exact one: of the classifier retrained without the point to a KKT gap of
-1e-8. A point is degenerate if the exact value is at most {{ limits["degenerate"] }} in size; else the methods
-with the other sign are wrong there. Models on which a method failed or did not converge are not compared.
+``agreement_points.csv`` lists every point on which the methods differ, with the decision value of each method
+and the exact one. A point is degenerate if the exact value is at most {{ limits["degenerate"] }} in size.
+Models on which a method failed or did not converge are not compared.
 """
 
 from lib.shown import dataset_in_words
@@ -41,9 +39,9 @@ def table(tidy, context):
         ),
     ]
     notes = [
-        "A model is compared once per realisation; its pattern says for every training point whether it is "
-        "an error. Each point on which methods differ is retrained to a KKT gap of 1e-8, which decides who "
-        "is wrong; it is degenerate if this decision value is at most "
-        f"{context.limits['degenerate']:g} in size."
+        "A model is compared once per realisation. Its pattern says which training points are leave-one-out "
+        "errors. For each point on which methods differ, the classifier without the point is retrained to a "
+        "KKT gap of 1e-8. The point is degenerate if this exact decision value is at most "
+        f"{context.limits['degenerate']:g} in size. Otherwise the methods with the other sign are wrong."
     ]
     return arranged(tidy.itertuples(index=False, name=None), columns, notes)

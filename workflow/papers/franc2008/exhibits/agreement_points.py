@@ -4,8 +4,8 @@ Table of the points whose leave-one-out error depends on the method, one row eac
 values, and who is wrong.
 
 The exact decision value is that of the classifier retrained without the point to a KKT gap of 1e-8. A point
-is degenerate if it is at most {{ limits["degenerate"] }} in size; else the methods with the other sign are
-wrong there.
+is degenerate if this value is at most {{ limits["degenerate"] }} in size. Otherwise the methods with the
+other sign are wrong.
 """
 
 import pandas as pd

@@ -3,16 +3,18 @@
 Line plots, one panel per data set, of the leave-one-out error (left axis, percent) and the CPU time (right
 axis, seconds) against the decimal logarithm of the stopping tolerance eps.
 
-Standard approach, RBF kernel. Solid line, circles: error estimated with eps, of the model selected with the
-same eps. Dashed line, squares: error estimated with eps, of the model selected with the smallest eps. Each is
-the mean over {{ settings["sample"]["realisations"] if config["baselines"] == "sampled" else
-settings["realisations"] }} realisations, a model being selected for each (the statistic of Table 2); the
-standard deviation (n - 1) over the realisations, and the same curves for one model selected by the mean, are
-in ``figure1.csv``. Where the solid line falls below the dashed one, a loose tolerance selects models whose
-error it underestimates. Dotted line, triangles: CPU time of all leave-one-out estimates with this eps, over
-all models and realisations, one thread, without the Gram matrices. The solver stops at a KKT gap of eps: at
-eps = 1 it takes steps, as the gap of alpha = 0 is 2. Broad grey line: the leave-one-out error that Table 2 of
-the paper prints for the selected models. Dotted grey line: where the error axis of its figure ends.
+Standard approach, RBF kernel. Both error curves are estimated with eps. Solid line, circles: the model is
+selected with the same eps. Dashed line, squares: the model is selected with the smallest eps. Where the solid
+line falls below the dashed one, a loose tolerance selects models whose error it underestimates. Values are
+means over {{ settings["sample"]["realisations"] if config["baselines"] == "sampled" else
+settings["realisations"] }} realisations, with a model selected on each (the statistic of Table 2).
+``figure1.csv`` has the standard deviation (n - 1) over the realisations, and both curves for one model
+selected by the mean.
+
+Dotted line, triangles: CPU time of all leave-one-out estimates with this eps, over all models and
+realisations, on one thread, without the Gram matrices. The solver stops at a KKT gap of eps. It takes steps
+even at eps = 1, because the gap at alpha = 0 is 2. Broad grey line: the leave-one-out error that Table 2 of
+the paper prints for the selected models. Dotted grey line: the end of the error axis in the paper's figure.
 """
 
 import numpy as np

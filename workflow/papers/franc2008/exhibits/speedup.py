@@ -4,11 +4,12 @@ Dot plot of the speed-up over the standard approach on a logarithmic axis, one r
 left and RBF kernel right: kernel columns (circles) and CPU time (diamonds) of the proposed approach, CPU time
 of unlearning (triangles), filled where reproduced, open where published.
 
-The numbers are those of Table 3: standard / method, totals of the whole model selection, so that 1 (grey
-line) means no gain. All sets: the ratio of the sums over all data sets. A thin line joins the reproduced to
-the published value; unlearning and data sets that are not in the paper have no published mark. The paper's
-times are wall-clock times of 2008, ours are CPU times of one thread without the Gram matrix; kernel columns
-do not depend on the machine. One run each: no uncertainty is shown.
+The numbers are those of Table 3: cost of the standard approach divided by cost of the method, for the whole
+model selection. At 1 (grey line) nothing is gained. All sets: the ratio of the sums over all data sets. A
+thin line joins the reproduced to the published value; unlearning and data sets that are not in the paper have
+no published mark. The paper's times are wall-clock times of 2008. Ours are CPU times of one thread without
+the Gram matrix. Kernel columns do not depend on the machine. Times were taken once, so no uncertainty is
+shown.
 """
 
 import numpy as np

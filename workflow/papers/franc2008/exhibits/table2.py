@@ -4,13 +4,11 @@ Table of leave-one-out and test errors in percent, one row per data set and kern
 leave-one-out error selects.
 
 Models are selected by leave-one-out (method: {{ settings["methods"][0] }}) on the training parts of the first
-{{ settings["realisations"] }} realisations with eps = {{ settings["eps"] }}. LOO error: the mean over these
-realisations of the smallest leave-one-out error of each, the statistic that the paper prints. Test error:
-that of the one model with the smallest mean leave-one-out error, which the paper's text describes, trained
-again; its mean over at most {{ settings["test_realisations"] }} realisations. Ties go to the smallest C, then
-the smallest gamma. Spreads are standard deviations (n - 1) over the realisations. A decision value of exactly
-0 counts as class +1. Models that did not converge or failed are left out; ``table2.csv`` has their number,
-and the leave-one-out error of the one model.
+{{ settings["realisations"] }} realisations with eps = {{ settings["eps"] }}. Ties go to the smallest C, then
+the smallest gamma. The LOO error is the statistic that the paper prints. The test error is that of the model
+that the paper's text describes, over at most {{ settings["test_realisations"] }} realisations. Standard
+deviations use n - 1. A decision value of exactly 0 counts as class +1. ``table2.csv`` has the number of
+models that failed or did not converge, and the leave-one-out error of the one model.
 """
 
 from itertools import product
@@ -76,9 +74,9 @@ def table(tidy, context):
             (name, "Test error (%)", shown(find, 2, kernel, "loo", "test_error", spread=True)),
         ]
     notes = [
-        "LOO error: mean over the realisations of the smallest leave-one-out error of each. Test error: the "
-        "model with the smallest mean leave-one-out error, trained anew on each realisation; mean ± standard "
-        "deviation over the realisations.",
+        "LOO error: the smallest leave-one-out error of each realisation, averaged over the realisations. "
+        "Test error: that of the one model with the smallest mean leave-one-out error, trained anew on each "
+        "realisation; mean ± standard deviation over the realisations.",
         *failures(tidy, "failed_models", "Models without a result, left out of the selection"),
         *failures(
             tidy, "failed_test_realisations", "Realisations without a test error, left out of the mean"

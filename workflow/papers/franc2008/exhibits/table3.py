@@ -3,17 +3,13 @@
 Table of the cost of the model selection with the standard approach, and of the speed-up of the proposed one
 and of unlearning, per data set and kernel and in total.
 
-Totals over {{ settings["realisations"] }} realisations and all models of the kernel. The methods start from
-the same Gram matrix, computed beforehand and in no time shown, and each solves the full problem itself:
-standard and proposed from zero, unlearning, to a KKT gap of 1e-9, from its solution with the C before. Times
-are CPU times of one thread. Kernel columns are those that the solver asked for, whether or not they were
-stored. Speed-ups are ratios standard / method and, over proposed, proposed / unlearn; those of all sets are
-ratios of the sums. Certified: of the points that no sufficiency check resolved, the percentage whose sign was
-certain before the eps-KKT conditions held (proposed, with the points solved after the efficiency test, M =
-{{ settings["efficiency_test"] }}, gave the certificate up) or before the end of the path (unlearn, in
-``table3.csv``). Resolved: the percentage that unlearning decided without retraining. Runs on which a method
-failed or did not converge are left out; ``table3.csv`` has their number. Times were taken once: their spread
-between runs is not shown.
+Totals are over {{ settings["realisations"] }} realisations and all models of the kernel. Each method solves
+the full problem itself. Standard and proposed start from zero; unlearning starts from its solution at the C
+before and stops at a KKT gap of 1e-9. Kernel columns are those that the solver asked for, whether or not they
+were stored. Once the efficiency test (M = {{ settings["efficiency_test"] }}) gives the certificate up, the
+points that proposed solves count as not certified. ``table3.csv`` has the share of unlearning whose sign was
+certain before the end of the path, and the number of runs that failed or did not converge. Times were taken
+once: their spread between runs is not shown.
 """
 
 from itertools import product
@@ -121,14 +117,14 @@ def table(tidy, context):
         for group, heading, metric in COLUMNS
     ]
     notes = [
-        "Totals over all realisations and models of the model selection; all sets: ratios of the totals. CPU "
-        "time of one thread, without the Gram matrix, which the methods share. Speed-up: standard / method. "
-        "Certified: share of the points given to the proposed solver whose sign was certain before eps-KKT. "
-        "Resolved: share of the points that no sufficiency check resolved which unlearning decided without "
-        "retraining."
+        "Totals over all realisations and models of the selection. CPU times are of one thread, without "
+        "the Gram matrix, which the methods share. Speed-up: standard / method; over proposed: proposed / "
+        "unlearn; all sets: ratios of the sums. Certified and resolved are percentages of the points that "
+        "no sufficiency check resolved. Certified: the sign was certain before the eps-KKT conditions held. "
+        "Resolved: unlearning decided without retraining."
     ]
     if tidy["spread"].notna().any():
-        notes.append("±: half of the 95 % interval of what was estimated from a sample of the points.")
+        notes.append("±: half of the 95 % interval of a total that is estimated from a sample of the points.")
     notes += failures(
         tidy[tidy["dataset"] != ALL_SETS], "failed_runs", "Runs left out because a method failed"
     )

@@ -3,12 +3,12 @@
 Table of shares, one row per data set: of the draws of its rows, those in which the span rule is at least as
 good as cross-validation, or better than every other rule.
 
-The rows of some sets are not the paper's: a claim over all sets then depends on the draw. Selects as well as
+The rows of some sets are not the paper's, so a claim over all sets depends on the draw. Selects as well as
 CV: the test error at the span rule's choice is at most that at the choice of 5-fold cross-validation. Selects
-best: it is below those of all other rules. Predicts best: of span rule, cross-validation and xi-alpha its
-root mean square difference from the test error is the least. On a part of the grid of models, which the
-configuration sets. A set with one draw has the paper's rows and the whole grid, as in Tables 2 to 4. Not in
-the paper.
+best: it is below the test error at the choice of every other rule. Predicts best: of span rule,
+cross-validation and xi-alpha, the span rule has the smallest root mean square difference from the test error.
+Draws use a part of the grid of models, which the configuration sets. A set with one draw has the paper's rows
+and the whole grid, as in Tables 2 to 4. Not in the paper.
 """
 
 import pandas as pd
@@ -60,4 +60,4 @@ def table(tidy, context):
         ("", "Draws", shown(ours, 0, "span_rule", "draws")),
         *(("", heading, shown(ours, 1, "span_rule", metric)) for metric, heading in HEADINGS.items()),
     ]
-    return arranged(lines_of(tidy, "dataset"), columns, ["Shares of the draws."])
+    return arranged(lines_of(tidy, "dataset"), columns, ["The columns after Draws are shares of the draws."])

@@ -4,9 +4,9 @@ Three line plots of the share of errors against A, B and log2 C of the instance 
 rule, cross-validation, xi-alpha bound and leave-one-out.
 
 The data set is named above the panels. In each panel the other two parameters are fixed at the model with the
-least test error, of several the first. Below: estimate less test error, without the bound. A star marks the
-least test error, squares the least value of each estimate. Exact leave-one-out is not in the paper. Broad
-grey line: the least test error that Table 3 of the paper prints, at which its star is.
+least test error (the first of several). Lower panels: estimate minus test error, without the bound. A star
+marks the least test error, squares mark the least value of each estimate. Exact leave-one-out is not in the
+paper. Broad grey line: the least test error that Table 3 of the paper prints, where the paper's star is.
 """
 
 from papers.sarafis2018.exhibits.parameter_curves import draw_parameters, errors_along_parameters

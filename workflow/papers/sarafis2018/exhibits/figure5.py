@@ -3,14 +3,15 @@
 Line plots on logarithmic axes of the mean CPU time of one model against the number of training rows, one
 panel per number of features.
 
-Blue: the paper's way, fit and span rule with a quadratic program for each span (circles) and LIBSVM's 5-fold
+Blue, the paper's way: fit and span rule with a quadratic program for each span (circles), and LIBSVM's 5-fold
 cross-validation of the same models without the time of scikit-learn's calls (triangles, dotted). Other filled
-marks: kernel values on demand within LIBSVM's cache, fit and span rule with one factorisation for all spans
-(squares, dashed) and LIBSVM's 5-fold cross-validation (triangles, dash-dotted). Solid with open marks: the
-same on the whole Gram matrix, whose time is divided by the models and included. Dotted, crosses: fit and
-exact leave-one-out. Means over the models of a sub-grid; ``figure5.csv`` has their number. From 2^12 rows on
-the default grid is a part of the paper's, which the configuration sets. Dotted grey line, in panels where
-curves cross: the number of rows from which on the paper finds the span rule faster than cross-validation.
+marks, kernel values on demand within LIBSVM's cache: fit and span rule with one factorisation for all spans
+(squares, dashed), and LIBSVM's 5-fold cross-validation (triangles, dash-dotted). Open marks, solid: fit and
+span rule, and 5-fold cross-validation, on the whole Gram matrix; its time is divided by the models and
+included. Crosses, dotted: fit and exact leave-one-out on the whole Gram matrix. Values are means over the
+models of a sub-grid; ``figure5.csv`` has their number. From 2^12 rows on, the default grid is a part of the
+paper's, which the configuration sets. Dotted grey line, where curves cross: from this number of rows on, the
+paper finds the span rule faster than cross-validation.
 """
 
 from lib.figures import BLUE, GREEN, PAPER_AXIS, VERMILLION

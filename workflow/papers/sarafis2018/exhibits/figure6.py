@@ -3,9 +3,9 @@
 Line plots on logarithmic axes of the mean numbers of in-bound and of all support vectors against the number
 of training rows, one panel per number of features.
 
-Circles: in-bound support vectors; squares: all. Means over the models of the grid, standard deviations are in
-``figure6.csv``. From 2^12 rows on the default grid is a part of the paper's; ``figure6.csv`` has the numbers
-of models. The text of the paper prints no value of this figure, so none of it stands beside ours.
+Circles: in-bound support vectors. Squares: all. Values are means over the models of the grid; ``figure6.csv``
+has their standard deviations and the numbers of models. From 2^12 rows on, the default grid is a part of the
+paper's. The paper's text prints no value of this figure that could stand beside ours.
 """
 
 from lib.figures import BLUE, VERMILLION

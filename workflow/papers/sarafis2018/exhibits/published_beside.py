@@ -54,4 +54,4 @@ class PublishedBeside:
             some, every = (self.ours(dataset, method, "models")[0] for method in ("loo", whole))
             if some < every:
                 parts.append(f"{dataset_in_words(dataset)}: {some:.0f} of {every:.0f}")
-        return [f"Exact LOO on a sub-grid of the models: {', '.join(parts)}."] if parts else []
+        return [f"Exact LOO was run on a sub-grid of the models: {', '.join(parts)}."] if parts else []

@@ -52,10 +52,10 @@ def table_of_errors(exhibit, tidy, published):
     ]
     return both.arranged(
         columns,
-        "Share of errors on the test rows, in brackets the published one. Of several models at the minimum "
-        "of a rule the one with the largest test error counts. Order: R span rule, B span bound, K 5-fold "
-        "CV, X xi-alpha bound, from the smallest test error; same pairs: of the six pairs of rules those "
-        "that stand in the published order.",
+        "Share of errors on the test rows, with the published one in brackets. If several models reach the "
+        "minimum of a rule, the one with the largest test error counts, as in the paper. Order: from the "
+        "smallest test error, R span rule, B span bound, K 5-fold CV, X xi-alpha bound. Same pairs: how many "
+        "of the six pairs of rules stand in the published order.",
         *both.part_of_the_grid("test"),
     )
 

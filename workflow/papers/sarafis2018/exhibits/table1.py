@@ -2,11 +2,9 @@
 
 Table of the data sets, one row per set: training rows, test rows, features and realisation.
 
-Features are scaled to [0, 1] by their range over the training rows; gamma = 1 / features. The pairs of MNIST
-have 784 pixels here and 780 features in the paper, where LIBSVM's file ends with the last pixel that ever has
-a value. Realisation: of the registry's splits; 1 where a set has a test part of its own. adult (a1a) is the
-paper's adult set, splice (LIBSVM) its splice. The paper's 783 test rows of breast cancer do not fit the 683
-rows of the set.
+The pairs of MNIST have 784 pixels here and 780 features in the paper, because LIBSVM's file ends with the
+last pixel that ever has a value. Realisation: the number of the registry's split; 1 where a set has a test
+part of its own. The paper's adult set is adult (a1a), its splice is splice (LIBSVM).
 """
 
 from lib.shown import dataset_in_words
@@ -39,12 +37,12 @@ def table(tidy, context):
         ("", "Realisation", both.alone(0, "", "realisation")),
     ]
     notes = [
-        "In brackets: published. gamma = 1/d; each feature is scaled to [0, 1] by its range over the "
-        "training rows."
+        "In brackets: published. Each feature is scaled to [0, 1] by its range over the training rows, and "
+        "gamma = 1/d."
     ]
     if (wisconsin := "breast-cancer-wisconsin") in both.datasets:
         notes.append(
-            f"{dataset_in_words(wisconsin)}: the published 783 test rows do not fit the 683 rows of the set; "
-            "all rows that are not trained on are used."
+            f"{dataset_in_words(wisconsin)}: the published 783 test rows do not fit the 683 rows of the set. "
+            "Here all rows that are not trained on are test rows."
         )
     return both.arranged(columns, *notes)

@@ -3,10 +3,8 @@
 Table of test errors, one row per data set: the error of the class weights that each selection rule chooses,
 and the least error of all.
 
-C+ and C- each take the values of the configuration's grid. Errors are shares of the test rows. Where the
-minimum of a rule is reached by several models, the one with the largest test error counts, as in the paper.
-Least error: the least test error of all models. Exact LOO selects by the exact leave-one-out error, which the
-paper could not afford; a note says where it was run on a part of the models.
+C+ and C- each take the values of the configuration's grid. Least error: the least test error of all models.
+Exact LOO selects by the exact leave-one-out error, which the paper could not afford.
 """
 
 from papers.sarafis2018.exhibits.selections import selected_errors, table_of_errors

@@ -3,10 +3,7 @@
 Table of the root mean square difference between a rule's value and the test error over all models, one row
 per data set.
 
-Of the span rule, 5-fold cross-validation, the xi-alpha bound and exact leave-one-out; a note says where this
-was run on a part of the models. The span bound may exceed 1 and is left out, as in the paper. Mean distances
-are absolute differences: of the span rule from exact leave-one-out, and of our cross-validation from LIBSVM's
-on the same folds.
+The span bound may exceed 1 and is left out, as in the paper.
 """
 
 import numpy as np
@@ -69,7 +66,9 @@ def table(tidy, context):
     ]
     return both.arranged(
         columns,
-        "Root mean square difference of a rule's value and the test error over the models, in brackets the "
-        "published one. Mean distance: absolute, over the models on which both were run.",
+        "Root mean square difference of a rule's value and the test error over the models, with the "
+        "published one in brackets. Mean distance: mean absolute difference over the models on which both "
+        "were run, of the span rule from exact leave-one-out, and of our cross-validation from LIBSVM's on "
+        "the same folds.",
         *both.part_of_the_grid("span_rule"),
     )

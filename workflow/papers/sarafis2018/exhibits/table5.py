@@ -3,9 +3,9 @@
 Table of support vectors, one row per data set: the mean number of in-bound ones whose span set is empty, of
 in-bound ones and of all.
 
-Means over the models, with their standard deviations (n - 1). Empty: the in-bound SV fails the condition of
-Lemma 1. The published means can be met only where the training rows are those of the paper: adult (a1a),
-splice (LIBSVM), Parkinson's speech and the pairs of MNIST.
+Empty: the in-bound SV fails the condition of Lemma 1. Standard deviations use n - 1. The published means can
+be met only where the training rows are those of the paper: adult (a1a), splice (LIBSVM), Parkinson's speech
+and the pairs of MNIST.
 """
 
 import pandas as pd
@@ -56,9 +56,9 @@ def table(tidy, context):
     ]
     return both.arranged(
         columns,
-        "Mean ± standard deviation over the models, in brackets the published ones. SV counts agree: both "
-        f"means are within {100 * share:g} % of the published ones. *: the training rows are those of "
-        "the paper; the others are a draw of the same size.",
+        "Mean ± standard deviation over the models, with the published ones in brackets. SV counts agree: "
+        f"both means are within {100 * share:g} % of the published ones. *: the training rows are the "
+        "paper's; those of the other sets are a draw of the same size.",
         name=name,
     )
 

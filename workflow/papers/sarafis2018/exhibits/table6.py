@@ -1,19 +1,19 @@
 """Table 6: mean time of a model.
 
 Table of the mean CPU time of one model, one row per data set: fit and span rule against 5-fold
-cross-validation, as LIBSVM pays for kernel values, with a quadratic program for each span, and on a shared
-Gram matrix.
+cross-validation, with kernel values on demand as in LIBSVM, with a quadratic program for each span, and on a
+shared Gram matrix.
 
-On the sub-grid of models on which LIBSVM (scikit-learn's SVC) was run. On demand, the paper's two columns:
-kernel values as they are asked for, in float32 within a cache of {{ settings["cache_mb"] }} MB, a tolerance
-of {{ settings["tol"] }}, one thread, the same job and folds for both; where most values of the features are 0
-the span rule has sparse rows, and LIBSVM dense ones, on which it is faster. Shared: the whole Gram matrix,
-whose time is divided by the models of the grid and included, for fit and span rule, for our cross-validation
-(each fold from a cold start, which on a shared matrix takes less time than seeds) and for fit and exact
-leave-one-out. A QP each, the paper's way: a fit on demand and a quadratic program for each span, by an
-interior-point method, timed on a sample of the spans, beside LIBSVM's cross-validation of the same models
-without the time of scikit-learn's calls. ``table6.csv`` has standard deviations (n - 1) over these models,
-and means over all models that a method was run on.
+On demand are the two columns of the paper: kernel values in float32 within a cache of {{ settings["cache_mb"]
+}} MB, a tolerance of {{ settings["tol"] }}, and the same job and folds for both. LIBSVM is scikit-learn's
+SVC. Where most values of the features are 0, the span rule has sparse rows. LIBSVM has dense rows, on which
+it is faster.
+
+A QP each is the paper's way: a fit on demand, and a quadratic program for each span by an interior-point
+method, timed on a sample of the spans. It stands beside LIBSVM's cross-validation without the time of
+scikit-learn's calls. On the shared Gram matrix, each fold of our cross-validation starts cold, which takes
+less time there than seeds. ``table6.csv`` has standard deviations (n - 1) over the models, and means over all
+models that a method was run on.
 """
 
 import numpy as np
@@ -115,12 +115,12 @@ def table(tidy, context):
         ("Shared Gram matrix", "LIBSVM / fit + span", both.over("span_rule_shared")),
     ]
     notes = [
-        "Mean CPU time of one thread, of the models of a sub-grid on which LIBSVM's cross-validation was "
-        "run (Models), in brackets the published times, whose machine is another. On demand: kernel values "
-        "are computed when asked for, within a cache of LIBSVM's size, as in the paper. A QP each: on fewer "
-        "models, of LIBSVM's cross-validation of these over fit and spans. Shared: on the "
-        "whole Gram matrix, the time of which is divided by the models of the grid and included; LOO where "
-        "it was run on all of these models. The means over the whole grid are in the csv file."
+        "Mean CPU time of one thread over the models of a sub-grid on which LIBSVM's cross-validation was "
+        "run (Models). The published times in brackets are of another machine. On demand: kernel values are "
+        "computed when asked for, within a cache of LIBSVM's size, as in the paper. A QP each: on fewer of "
+        "these models; the ratio is LIBSVM's cross-validation of the same models over fit and spans. Shared: "
+        "on the whole Gram matrix, whose time is divided by the models of the grid and included. LOO is "
+        "shown where it was run on all of these models."
     ]
     if any(both.ours(dataset, "span_rule", "libsvm_over")[1] > 0 for dataset in both.datasets):
         notes.append("LIBSVM was run on a sample of the folds of each model. ±: half of the 95 % interval.")

@@ -3,9 +3,9 @@
 Table of the agreement of the seeds, one row per data set, settings and k: points classified by all, points
 whose class differs, and how many of these are no ties.
 
-``agreement_points.csv`` lists each point whose class depends on the seed, with the decision value of each. It
-is a tie if none of them is larger than {{ limits["tie"] }} in size: all fits stop at a KKT gap of
-{{ settings["tol"] }}, within which decision values may differ.
+``agreement_points.csv`` lists each point whose class depends on the seed, with its decision value from each
+seed. A point is a tie if none of these values is larger than {{ limits["tie"] }} in size. All fits stop at a
+KKT gap of {{ settings["tol"] }}, within which decision values may differ.
 """
 
 from lib.shown import dataset_in_words
@@ -39,8 +39,8 @@ def table(tidy, context):
         ),
     ]
     notes = [
-        "Points: those that all seeds of a cell classify, and of these the ones whose class differs. Such a "
-        f"point is a tie if no decision value is larger than {context.limits['tie']:g} in size; 0 counts as "
-        "class +1."
+        "Points: those that all seeds of a line classify. Differing: points whose class depends on the "
+        f"seed. Such a point is a tie if no decision value is larger than {context.limits['tie']:g} in size. "
+        "A decision value of 0 counts as class +1."
     ]
     return arranged([(row,) for row in tidy.to_dict("records")], columns, notes)

@@ -2,7 +2,7 @@
 
 Table of the points whose class depends on the seed, one row each, with the decision value of each seed.
 
-A point is a tie if none of its decision values is larger than {{ limits["tie"] }} in size: all fits stop at a
+A point is a tie if none of its decision values is larger than {{ limits["tie"] }} in size. All fits stop at a
 KKT gap of {{ settings["tol"] }}, within which decision values may differ.
 """
 

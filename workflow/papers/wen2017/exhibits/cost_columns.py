@@ -7,8 +7,8 @@ from papers.wen2017.problem import PUBLISHED
 
 EXTRAPOLATED = "*"
 KERNEL_APART = (
-    "CPU seconds of one thread. Kernel: the Gram matrix, computed once for all methods but LIBSVM, whose "
-    "time contains its kernel values; totals contain it."
+    "CPU seconds of one thread. Kernel: the Gram matrix, computed once for all methods but LIBSVM. Totals "
+    "include it, and LIBSVM's time includes its kernel values."
 )
 
 
@@ -49,11 +49,11 @@ def notes(tidy):
 
     rounds = tidy[tidy["metric"] == "rounds"]
     fewer = rounds[rounds["value"] < rounds["setting"].map(folds_of)]
-    heading = f"{EXTRAPOLATED} extrapolated to all folds from the first ones, which were run whole"
+    heading = f"Marked {EXTRAPOLATED}: extrapolated to all folds from the first ones; folds that were run"
     lines = listed(fewer, "rounds", heading, lambda row: f"{cross_validation(row)}: {row.value:.0f}", "; ")
     if lines and (tidy["metric"] == "libsvm_over").any():
         lines.append(
-            "±: half of the 95 % interval of what was extrapolated; of one fold of LIBSVM by the spread of "
-            "the cold start's iterations from fold to fold."
+            "±: half of the 95 % interval of what was extrapolated. If LIBSVM ran one fold, the interval is "
+            "from the spread of the cold start's iterations from fold to fold."
         )
     return [*lines, *listed(tidy, "failed", "Failed", cross_validation, "; ")]

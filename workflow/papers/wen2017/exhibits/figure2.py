@@ -1,13 +1,13 @@
 """Supplementary Figure 2: time of leave-one-out.
 
-Dot plot of the CPU time of leave-one-out with LIBSVM, from our cold start, and from the seeds ATO, MIR, SIR,
-AVG and TOP, and by unlearning where it was run, on a logarithmic axis, one column per data set.
+Dot plot of the CPU time of leave-one-out with LIBSVM, from our cold start, from the seeds ATO, MIR, SIR, AVG
+and TOP, and by unlearning where it was run, on a logarithmic axis, one column per data set.
 
-Filled marks: all points were left out one by one; open marks: extrapolated from the first ones of a random
-order, whose number is in ``figure2.csv``. With the settings of the paper, kernel matrix included. One thread,
-taken once. A data set without a cross has no time of LIBSVM. Grey, if LIBSVM was run on webdata: where SIR
-would be there if LIBSVM's time were 167 times as long, the only ratio of this figure that the paper's text
-prints.
+Filled marks: all points were left out one by one. Open marks: extrapolated from the first points of a random
+order; ``figure2.csv`` has their number. The settings are the paper's. Times are of one thread, include the
+kernel matrix, and were taken once. A data set without a cross has no time of LIBSVM. Grey, if LIBSVM was run
+on webdata: LIBSVM's time divided by 167, where SIR would be by the only ratio of this figure that the paper's
+text prints.
 """
 
 from lib.figures import GREY, panels, plain_numbers

@@ -3,10 +3,9 @@
 Table of the total iterations of cross-validation from each seed on many random assignments of the rows to
 folds, stratified or not, beside the published ones.
 
-The paper does not say how it draws its folds. Means over the assignments, and the least and the most of them;
-``folds.csv`` has standard deviations (n - 1). Two seeds leave out steps of the paper: "SIR, K > 0 only" hands
-an alpha only to a point with a kernel value above 0, "T at 0" starts all points that enter at 0. They give
-published counts that the paper's own description does not.
+The paper does not say how it draws its folds. The table has the mean, the least and the most over the
+assignments; ``folds.csv`` has standard deviations (n - 1). Two seeds leave out steps of the paper: "SIR, K >
+0 only" and "T at 0". They give published counts that the paper's own description does not.
 """
 
 from lib.rows import OK
@@ -56,7 +55,7 @@ def table(tidy, context):
     notes = [
         f"Total iterations of all folds. Assignments of the rows to folds: {assignments}. "
         "SIR, K > 0 only: a point that leaves hands its alpha to a point whose kernel value with it is above "
-        "0, else to nobody. T at 0: all points that enter start at 0. Both then move the points that enter "
-        "only as far as the equality constraint asks. The published counts of cold are those of LIBSVM."
+        "0, or to none. T at 0: all points that enter start at 0. Both then move the points that enter only "
+        "as far as the equality constraint requires. The published counts of cold are those of LIBSVM."
     ]
     return arranged(lines_of(tidy, "dataset", "method"), columns, notes)

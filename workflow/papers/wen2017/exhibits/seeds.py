@@ -3,14 +3,16 @@
 Nine plots of the cost of each seed over that of the cold start: iterations, CPU time and kernel values, for
 each data set and k with published and chosen settings, and against C.
 
-Below 1 a seed saves work. CPU time is that of seeds and fits where all folds share one Gram matrix, which is
-in no time here. Kernel values: what a cache of 100 MB computes where each fit starts with an empty one, as in
-LIBSVM, extrapolated from the first {{ settings["cached"]["rounds"] }} folds (above) or counted (along C).
-Along C: the chosen gamma, at most {{ settings["along_C"]["rows"] }} rows, k = {{ settings["along_C"]["k"] }};
-medians over the data sets ({{ facts["along_C_data"] }}), with bars from the least to the most of them; stars
-start each fold from its own solution at the C before, scaled to the next C: often one already, and its 0
-iterations are left out. Large grey marks: the costs over LIBSVM's that Tables 1 and 3 of the paper print,
-whose times have kernel values in them.
+Below 1 a seed saves work. CPU time is that of seeds and fits; all folds share one Gram matrix, whose time is
+not included. Kernel values are those that a cache of 100 MB computes if each fit starts with an empty one, as
+in LIBSVM. Above they are extrapolated from the first {{ settings["cached"]["rounds"] }} folds, along C they
+are counted. Large grey marks: the costs over LIBSVM's that Tables 1 and 3 of the paper print; the printed
+times include kernel values.
+
+Along C: the chosen gamma, at most {{ settings["along_C"]["rows"] }} rows, k = {{ settings["along_C"]["k"] }}.
+Marks are medians over the data sets ({{ facts["along_C_data"] }}), with bars from the least to the most of
+them. Stars: each fold starts from its own solution at the C before, scaled to the next C. This is often a
+solution already; its 0 iterations are left out.
 """
 
 from lib.figures import GREY, panels, plain_numbers

@@ -1,16 +1,14 @@
 """Table 1: cost of 10-fold cross-validation from each seed.
 
-Table of the cost of 10-fold cross-validation with LIBSVM, from our cold start, and from the seeds ATO, MIR,
-SIR, AVG and TOP, and by unlearning where it was run, per data set.
+Table of the cost of 10-fold cross-validation with LIBSVM, from our cold start, from the seeds ATO, MIR, SIR,
+AVG and TOP, and by unlearning where it was run, per data set.
 
-Stratified folds. The Gram matrix is computed once for all folds and all methods but LIBSVM, which is run
-through scikit-learn with a cache of 100 MB. Kernel: that matrix, contained in the total. Init: choosing the
-alphas to start from, with the fit of all points for AVG and TOP, and for unlearning that fit and all paths.
-Rest: the fits, by plain SMO with LIBSVM's rule and tolerance {{ settings["tol"] }}, so that iterations
-compare. CPU time of one thread, taken once. Where fewer than 10 folds were run (``published.csv`` and
-``chosen.csv`` have their number), times and iterations are extrapolated from whole folds: the first fold of a
-chain from zero, the others as the mean of the seeded ones. Published settings: the files as they are, C and
-gamma of the paper. Chosen: features scaled to [0, 1], C and gamma by cross-validation on part of the rows.
+Folds are stratified. LIBSVM is run through scikit-learn with a cache of 100 MB. Our fits use plain SMO with
+LIBSVM's rule and tolerance {{ settings["tol"] }}, so that iterations compare. Times were taken once. Where
+fewer than 10 folds were run, times and iterations are extrapolated from whole folds; ``published.csv`` and
+``chosen.csv`` have their number. In a chain of seeds, the first fold starts from zero, and the mean of the
+seeded folds stands for the others. Published settings: the files as they are, with the paper's C and gamma.
+Chosen settings: features scaled to [0, 1], with C and gamma by cross-validation on part of the rows.
 """
 
 from lib.tables import MISSING, arranged, data_set, faster, lines_of, number, shown
@@ -66,8 +64,8 @@ def table(tidy, context):
     columns = [("", "Data set", data_set), ("", "Method", lambda *line: NAMES[line[2]])]
     columns += beside(context.part, printed, reproduced)
     legend = (
-        f"{KERNEL_APART} Init: choosing the alphas to start from (AVG and TOP: the fit of all points, too; "
-        "unlearning: that fit, and the paths); rest: the fits. The published total of LIBSVM stands under "
-        "rest."
+        f"{KERNEL_APART} Init: choosing the alphas to start from; for AVG and TOP it includes the fit of all "
+        "points, for unlearning this fit and all paths. Rest: the fits. The published total of LIBSVM stands "
+        "under rest."
     )
     return arranged(lines_of(tidy, "dataset", "setting", "method"), columns, [legend, *notes(tidy)])

@@ -3,11 +3,11 @@
 Table of the data sets with rows, features, C and gamma, as published and as chosen on scaled data, and of the
 size of the kernel values off the diagonal.
 
-K > 1e-6: the percentage of the kernel values off the diagonal that are above 1e-6; largest K: the largest of
-them. With the published settings several kernel matrices are all but the identity: their models learn
-nothing, which is why their accuracy is the share of the larger class. Chosen: the model with the least error
-in {{ settings["choice"]["folds"] }}-fold cross-validation on at most {{ settings["choice"]["rows"] }} rows,
-each feature divided by its range.
+K > 1e-6: the percentage of the kernel values off the diagonal that are above 1e-6. Largest K: the largest
+value off the diagonal. With the published settings several kernel matrices are all but the identity. Their
+models learn nothing, which is why their accuracy is the share of the larger class. Chosen: the model with the
+least error in {{ settings["choice"]["folds"] }}-fold cross-validation on at most {{
+settings["choice"]["rows"] }} rows, with each feature divided by its range.
 """
 
 import pandas as pd

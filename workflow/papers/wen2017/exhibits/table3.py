@@ -1,11 +1,11 @@
 """Table 3: time for every k.
 
-Table of the total CPU time of k-fold cross-validation with LIBSVM, from our cold start, and from the seeds
-SIR and TOP, and by unlearning where it was run, per data set and k.
+Table of the total CPU time of k-fold cross-validation with LIBSVM, from our cold start, from the seeds SIR
+and TOP, and by unlearning where it was run, per data set and k.
 
-As Table 1; the paper has TOP for leave-one-out only. Where fewer than k folds were run, time and iterations
-are extrapolated from whole folds, as many as {{ settings["libsvm_budget"] }} s of CPU time hold, at least
-one.
+As Table 1. The paper has TOP for leave-one-out only. Where fewer than k folds were run, time and iterations
+are extrapolated from whole folds. LIBSVM is given {{ settings["libsvm_budget"] }} s of CPU time, and at least
+one fold.
 """
 
 from lib.tables import arranged, data_set, faster, lines_of, shown
