@@ -278,7 +278,7 @@ def claim_breakdown(results):
     ),
     test=(
         "The dashed curve of Figure 1 minus its value at the smallest eps, up to the largest breakdown "
-        "point: never negative, and at most a few points."
+        "point: never negative, and on average at most one point."
     ),
     exhibits=["figure1"],
     limits=["slightly"],

@@ -379,7 +379,7 @@ def claim_default_seed(results):
     ),
     test=(
         "CPU time of LIBSVM over that of unlearning, with the kernel matrix; CPU time of the fastest seed "
-        "over that of unlearning, without it; the accuracy, in rows, beside that of the cold start."
+        "over that of unlearning, without it; the difference of its accuracy from that of the cold start."
     ),
     exhibits=["table1", "table3", "figure2"],
     limits=["unlearning", "unlearning_over_seeds", "unlearning_accuracy"],

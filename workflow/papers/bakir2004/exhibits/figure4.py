@@ -14,7 +14,7 @@ Labels are swapped in the training and in the test part. Dotted grey lines mark 
 errors of the editing on clean labels may lie above our axis.
 
 The data set is {{ facts["figure4_data"] }}. The RBF kernel has gamma = {{ settings["figure4"]["gamma"] }} on
-features divided by the largest one (scale: {{ settings["figure4"]["scale"] }}).
+features divided by the largest absolute value (scale: {{ settings["figure4"]["scale"] }}).
 """
 
 from lib.figures import panels

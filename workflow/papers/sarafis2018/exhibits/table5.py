@@ -4,8 +4,8 @@ Table of support vectors, one row per data set: the mean number of in-bound ones
 in-bound ones and of all.
 
 Empty: the in-bound SV fails the condition of Lemma 1. Standard deviations use n - 1. The published means can
-be met only where the training rows are those of the paper: adult (a1a), splice (LIBSVM), Parkinson's speech
-and the pairs of MNIST.
+be met only where the training rows are those of the paper: adult (a1a), splice (LIBSVM), the pairs of MNIST
+and, but for an unknown kernel width, Parkinson's speech.
 """
 
 import pandas as pd
