@@ -110,7 +110,7 @@ def claim_svs_constant(results):
 @claim(
     statement="Cross-training loses little accuracy.",
     text="Cross-Training causes a slight loss of accuracy but requires much less SVs",
-    test=("Accuracy lost to the SVM on each set of Table 1, and the largest error added in Figures 3 and 4."),
+    test="Accuracy lost to the SVM on each set of Table 1, and the largest error added in Figures 3 and 4.",
     exhibits=["table1", "figure3", "figure4"],
     limits=["loss"],
 )
@@ -238,9 +238,7 @@ def claim_rebalancing(results):
         "Experimental results were quite disappointing until we realized that the discarding steps tends to "
         "produce training sets with very different numbers of examples for each class."
     ),
-    test=(
-        "Accuracy lost to the SVM without both, on each set: above the largest loss in the printed table."
-    ),
+    test="Accuracy lost to the SVM without both, on each set: above the largest loss in the printed table.",
     exhibits=["table1"],
     limits=["loss"],
     full_scale=True,

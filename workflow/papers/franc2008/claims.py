@@ -391,9 +391,7 @@ def _curves(results, metric, method):
 @claim(
     statement="In some cases the linear kernel is as good as RBF.",
     text="the linear kernel achieves in some cases comparable performance as the more complex RBF kernel",
-    test=(
-        "Number of data sets on which its test error is at most one standard deviation above that of RBF."
-    ),
+    test="Number of data sets on which its test error is at most one standard deviation above that of RBF.",
     exhibits=["table2"],
     limits=["some"],
     full_scale=True,

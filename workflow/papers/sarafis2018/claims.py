@@ -191,9 +191,7 @@ def claim_best_with_instance_weights(results):
 @claim(
     statement="On most data sets the span rule is slightly slower than cross-validation.",
     text="In most data sets, the span-rule is slightly slower than K-fold CV",
-    test=(
-        "CPU time of fit and span rule over that of LIBSVM's cross-validation, except on the large sets."
-    ),
+    test="CPU time of fit and span rule over that of LIBSVM's cross-validation, except on the large sets.",
     exhibits=["table6"],
     limits=["large"],
     full_scale=True,
@@ -306,9 +304,7 @@ def claim_span_predicts_best(results):
         "the existence condition for the span of a support vector, given by Lemma 1, is satisfied "
         "almost always"
     ),
-    test=(
-        "Mean number of empty span sets of a model, on each set; above 0 where the paper counts some."
-    ),
+    test="Mean number of empty span sets of a model, on each set; above 0 where the paper counts some.",
     exhibits=["table5"],
     limits=["as_printed"],
 )
