@@ -50,20 +50,16 @@ HERE = [
 WHOLE = "SVMSELECT_DEMO" in os.environ
 DEMO = [] if WHOLE else ["--configfile", str(ROOT / "tests/small.yaml")]
 RESULTS = "results/demo" if WHOLE else "results/small"
-TABLES = [
-    "franc2008/table2.csv",
-    "franc2008/table3.csv",
-    "chapelle1999/figure2.csv",
-    "wen2017/table1/published.csv",
-    "wen2017/table3/published.csv",
-    *(f"sarafis2018/table{number}.csv" for number in range(1, 7)),
-    "bakir2004/table1.csv",
-]
+# Cut down, three papers: their rules and stages differ as those of the others do.
+TABLES = ["franc2008/table2.csv", "franc2008/table3.csv", "chapelle1999/figure2.csv"]
 ROWS = [
     *(f"franc2008/rows/{stage}.parquet" for stage in ("cells", "test")),
-    "wen2017/rows/seeds.parquet",
-    *(f"{name}/rows/cells.parquet" for name in ("chapelle1999", "sarafis2018", "bakir2004", "comparison")),
+    *(f"{name}/rows/cells.parquet" for name in ("chapelle1999", "comparison")),
 ]
+if WHOLE:
+    TABLES += ["wen2017/table1/published.csv", "wen2017/table3/published.csv", "bakir2004/table1.csv"]
+    TABLES += [f"sarafis2018/table{number}.csv" for number in range(1, 7)]
+    ROWS += ["wen2017/rows/seeds.parquet", "sarafis2018/rows/cells.parquet", "bakir2004/rows/cells.parquet"]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import shutil
 from copy import deepcopy
 
 import pytest
+import yaml
 from checkouts import ROOT, Checkout
 from filelock import FileLock
 
@@ -37,30 +38,48 @@ def franc():
     return deepcopy(FRANC)
 
 
+SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
+
+
 @pytest.fixture(scope="session")
-def computed_once(tmp_path_factory):
-    """A folder with the rows of this configuration: one for all workers."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    folder /= "computed"
-    folder.mkdir(exist_ok=True)
-    with FileLock(folder.with_suffix(".lock")):
-        if not (folder / "done").exists():
-            assert not (folder / "Snakefile").exists(), "another worker could not compute it"
-            checkout = Checkout(folder)
-            done = checkout.snakemake("--cores", "2", "--quiet", "rules", "--", *FRANC_ROWS, config=FRANC)
-            assert done.returncode == 0, done.stderr
-            (folder / "done").touch()
-    return folder
+def run_once(tmp_path_factory):
+    """A function: run snakemake in a folder of this name, once for all workers, and return the folder."""
+
+    def run(name, *targets, config):
+        folder = tmp_path_factory.getbasetemp()
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            folder = folder.parent
+        folder /= name
+        folder.mkdir(exist_ok=True)
+        with FileLock(folder.with_suffix(".lock")):
+            if not (folder / "done").exists():
+                assert not (folder / "Snakefile").exists(), "another worker could not compute it"
+                checkout = Checkout(folder)
+                done = checkout.snakemake("--cores", "2", "--quiet", "rules", "--", *targets, config=config)
+                assert done.returncode == 0, done.stderr
+                (folder / "done").touch()
+        return folder
+
+    return run
+
+
+def copied(folder, checkout):
+    """Copy results, data and Snakemake's records from the folder of a run; return the checkout."""
+    for name in ("results", "resources", ".snakemake"):
+        shutil.copytree(folder / name, checkout.folder / name)
+    return checkout
 
 
 @pytest.fixture
-def computed(computed_once, checkout):
-    """A checkout with these rows, and what Snakemake knows of them."""
-    for name in ("results", "resources", ".snakemake"):
-        shutil.copytree(computed_once / name, checkout.folder / name)
-    return checkout
+def computed(run_once, checkout):
+    """A checkout with the rows of `FRANC`."""
+    return copied(run_once("computed", *FRANC_ROWS, config=FRANC), checkout)
+
+
+@pytest.fixture
+def small_run(run_once, checkout):
+    """A checkout with every result of tests/small.yaml, of all papers."""
+    return copied(run_once("small", "all", "report", config=SMALL), checkout)
 
 
 @pytest.fixture

@@ -103,13 +103,9 @@ def test_rule_script_and_log_have_one_name(root):
 
 
 @pytest.mark.slow
-def test_small_run_from_data_to_exhibits(checkout):
+def test_small_run_from_data_to_exhibits(small_run):
     """Everything on one small set."""
-    done = checkout.snakemake(
-        "--cores", "2", "--quiet", "rules", "progress", "--", "all", "report", config=SMALL
-    )
-    assert done.returncode == 0, done.stderr
-    results = checkout.folder / "results/small/franc2008"
+    results = small_run.folder / "results/small/franc2008"
     for exhibit in ("table2", "table3", "figure1"):
         tidy = read_tidy(results / f"{exhibit}.csv")
         assert list(tidy.columns) == TIDY_COLUMNS and set(tidy["exhibit"]) == {exhibit}
@@ -135,14 +131,14 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert claims["verdict"]["identical-errors"] == claims["verdict"]["methods-agree"] == "reproduced"
     assert claims["verdict"]["speedup-linear"] == "not testable here"
 
-    chapelle = checkout.folder / "results/small/chapelle1999"
+    chapelle = small_run.folder / "results/small/chapelle1999"
     for exhibit in ("figure2", "figure3", "figure4"):
         tidy = read_tidy(chapelle / f"{exhibit}.csv")
         assert set(tidy["dataset"]) == {"iris-versicolor"}
         assert (chapelle / f"{exhibit}.pdf").stat().st_size > 0
     assert (pd.read_csv(chapelle / "claims.csv")["tests"] > 0).all()
 
-    wen = checkout.folder / "results/small/wen2017"
+    wen = small_run.folder / "results/small/wen2017"
     for exhibit in ("table1/published", "table2", "table3/published", "figure2", "seeds", "folds"):
         assert set(read_tidy(wen / f"{exhibit}.csv")["dataset"]) == {"iris-versicolor"}
     for file in ("table1/chosen.tex", "table3/published.md", "figure2.pdf", "seeds.svg", "folds.md"):
@@ -152,14 +148,14 @@ def test_small_run_from_data_to_exhibits(checkout):
     claims = pd.read_csv(wen / "claims.csv").set_index("claim")
     assert claims["verdict"]["same-accuracy"] == "reproduced"
     assert claims["verdict"]["cold-counts"] == "not testable here"
-    sarafis = checkout.folder / "results/small/sarafis2018"
+    sarafis = small_run.folder / "results/small/sarafis2018"
     for exhibit in (*(f"table{n}" for n in range(1, 7)), *(f"figure{n}" for n in range(2, 7)), "draws"):
         assert len(read_tidy(sarafis / f"{exhibit}.csv")) > 0
     assert set(read_tidy(sarafis / "figure5.csv")["setting"]) == {"64", "128"}
     assert (read_rows([sarafis / "rows/cells.parquet"])["status"] == OK).all()
     verdicts = pd.read_csv(sarafis / "claims.csv").set_index("claim")["verdict"]
     assert verdicts["same-cv"] == "reproduced" and verdicts["published-order"] == "not testable here"
-    bakir = checkout.folder / "results/small/bakir2004"
+    bakir = small_run.folder / "results/small/bakir2004"
     for exhibit in ("figure1", "figure3", "figure4", "growth"):
         assert (bakir / f"{exhibit}.pdf").stat().st_size > 0
         assert (read_tidy(bakir / f"{exhibit}.csv")["metric"] != "failed").any()
@@ -168,7 +164,7 @@ def test_small_run_from_data_to_exhibits(checkout):
     assert "| iris (versicolor) |" in (bakir / "table1.md").read_text()
     assert not list(bakir.rglob("*.jsonl"))
 
-    comparison = checkout.folder / "results/small/comparison"
+    comparison = small_run.folder / "results/small/comparison"
     rows = read_rows([comparison / "rows/cells.parquet"])
     assert len(rows) == 3 * 3 * (9 + 2) and (rows["status"] == OK).all()
     for table in ("estimators", "regret", "rmse", "cost"):
@@ -176,7 +172,7 @@ def test_small_run_from_data_to_exhibits(checkout):
         assert (comparison / f"{table}.md").stat().st_size > 0
     assert (comparison / "tradeoff.pdf").stat().st_size > 0
 
-    report = (checkout.folder / "results/small/report.html").read_text()
+    report = (small_run.folder / "results/small/report.html").read_text()
     for paper, exhibits in (
         ("Franc et al. (2008)", 6),
         ("Chapelle and Vapnik (1999)", 3),
@@ -189,16 +185,16 @@ def test_small_run_from_data_to_exhibits(checkout):
         assert section.count('class="exhibit"') == exhibits, paper
     # exhibits, and the picture of all results
     assert report.count('<img src="data:image/svg+xml;base64,') == 17 + 1
-    card = pd.read_csv(checkout.folder / "results/small/scorecard.csv", keep_default_na=False)
+    card = pd.read_csv(small_run.folder / "results/small/scorecard.csv", keep_default_na=False)
     assert len(card) == 583 and (card["reason"] != "").all()
-    verdicts = pd.read_csv(checkout.folder / "results/small/scorecard_claims.csv").set_index(
+    verdicts = pd.read_csv(small_run.folder / "results/small/scorecard_claims.csv").set_index(
         ["paper", "claim"]
     )
     assert verdicts.loc[("franc2008", "identical-errors"), "verdict"] == "reproduced"
     assert verdicts.loc[("wen2017", "cold-counts"), "verdict"] == "not testable here"
-    provenance = (checkout.folder / "results/small/provenance.json").read_text()
+    provenance = (small_run.folder / "results/small/provenance.json").read_text()
     assert '"titanic-table"' in provenance and '"commit"' in provenance
-    libraries = pd.read_csv(checkout.folder / "results/small/libraries.csv")
+    libraries = pd.read_csv(small_run.folder / "results/small/libraries.csv")
     assert set(libraries["paper"]) == {name for name in SMALL if isinstance(SMALL[name], dict)}
-    again = checkout.snakemake("--dry-run", config=SMALL)
+    again = small_run.snakemake("--dry-run", config=SMALL)
     assert "Nothing to be done" in again.stdout + again.stderr

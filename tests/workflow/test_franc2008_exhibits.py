@@ -366,22 +366,24 @@ def test_intervals_of_samples_hold_what_they_say():
     N, n, draws = 200, 40, 2000
     costs = {"standard": rng.gamma(2.0, 1.0, N), "proposed": rng.gamma(1.0, 1.0, N)}
     truth = (5 + costs["standard"].sum()) / (5 + costs["proposed"].sum())
-    covered, estimates = 0, []
-    for _ in range(draws):
-        parts = []
-        for each in costs.values():
+    totals = {}
+    for method, each in costs.items():
+        rows = []
+        for _ in range(draws):
             drawn = rng.choice(each, n, replace=False)
-            sample_table = {
+            sample = {
                 "stands_for": N / n,
                 "solving_cpu_s": drawn.sum(),
                 "solving_cpu_s_sd": drawn.std(ddof=1),
             }
-            row = cost(5 + drawn.sum(), 1.0, n, 0, **sample_table)
-            every = for_all_points(pd.DataFrame([row])).iloc[0]
-            parts.append((every["cpu_s"], every["cpu_s_variance"]))
-        (above, _), (below, _) = parts
-        estimates.append(above)
-        covered += abs(above / below - truth) < half_width(above / below, *parts)
+            rows.append(cost(5 + drawn.sum(), 1.0, n, 0, **sample))
+        every = for_all_points(pd.DataFrame(rows))
+        totals[method] = list(zip(every["cpu_s"], every["cpu_s_variance"], strict=True))
+    covered = 0
+    for above, below in zip(*totals.values(), strict=True):
+        ratio = above[0] / below[0]
+        covered += abs(ratio - truth) < half_width(ratio, above, below)
+    estimates = [total for total, _ in totals["standard"]]
     assert np.mean(estimates) == pytest.approx(5 + costs["standard"].sum(), rel=0.01)
     assert 0.93 < covered / draws < 0.97
     assert np.isnan(half_width(2.0, (2.0, 0.0), (1.0, 0.0)))
