@@ -6,7 +6,9 @@ and figure (`lib.exhibits`); ``claims.py``; ``printed.csv`` and ``printed.yaml``
 """
 
 import os
+from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -246,7 +248,10 @@ class Paper:
 def load_papers():
     """Return the papers by key, from the folders that have a declaration, in the order of the years. A
     declaration that breaks its schema, or a module that is no exhibit, raises a `ValueError`."""
-    papers = [_load(path) for path in FOLDER.glob("*/paper.yaml")]
+    papers = []
+    for path in FOLDER.glob("*/paper.yaml"):
+        key, (declared, claims, causes) = path.parent.name, deepcopy(_declarations(path))
+        papers.append(Paper(key, declared["name"], declared.get("year"), load_exhibits(key), claims, causes))
     papers.sort(key=lambda paper: (paper.year is None, paper.year or 0, paper.key))
     return {paper.key: paper for paper in papers}
 
@@ -261,8 +266,12 @@ def with_plans(papers, config, registry):
     return chosen
 
 
-def _load(path):
-    """Return the paper of a folder; a `ValueError` says in a sentence what its files lack."""
+@cache
+def _declarations(path):
+    """Return the declaration, claims and causes of a paper's folder; a `ValueError` says what its files lack.
+
+    They are read and checked once in a process: reading the schemas takes half a second.
+    """
     key = path.parent.name
     for name in ("plan.py", "config.schema.yaml"):
         if not path.with_name(name).exists():
@@ -287,4 +296,4 @@ def _load(path):
     if printed.exists():
         claims["figures"] = read_yaml(printed)
         check_config(claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml")
-    return Paper(key, declared["name"], declared.get("year"), load_exhibits(key), claims, causes)
+    return declared, claims, causes
