@@ -41,7 +41,14 @@ def complete_config(config, schemas):
 
 
 def check_config(config, schema, name="configuration", section=""):
-    """Check settings against a JSON schema and fill in its defaults, in place.
+    """Check settings against a JSON schema as `check_settings` does, and fill in its defaults, in place."""
+    check_settings(config, schema, name, section)
+    # defaults cannot be laid into what is no object, so they come after the check
+    validate(config, str(schema))
+
+
+def check_settings(config, schema, name="configuration", section=""):
+    """Check settings against a JSON schema, in place.
 
     A text where the schema wants something else is read as YAML first, because Snakemake passes what its
     option ``--config`` has in braces or brackets as text; a number where it wants a text becomes one.
@@ -61,7 +68,6 @@ def check_config(config, schema, name="configuration", section=""):
     first = {}  # place -> the mistake before its text was read
     while True:
         try:
-            # defaults cannot be laid into what is no object, so they come after the check
             validate(config, str(schema), set_default=False)
             break
         except WorkflowError as error:
@@ -69,7 +75,6 @@ def check_config(config, schema, name="configuration", section=""):
         mistake = first.setdefault(tuple(mistake.absolute_path), mistake)
         if not _read_again(config, mistake):
             raise ValueError(_sentence(mistake, name, section))
-    validate(config, str(schema))
     _use_whole_numbers(config, name, section)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from data.yaml_file import read_yaml
 from lib.causes import check_frozen, runs_of
 from lib.claims import declared_claims, limits
-from lib.config import WORKFLOW, check_config
+from lib.config import WORKFLOW, check_settings
 from lib.exhibits import Exhibit, check_stages, load_exhibits
 from lib.plan import Plan, check_plan, datasets_of, description
 
@@ -277,10 +277,10 @@ def _declarations(path):
         if not path.with_name(name).exists():
             raise ValueError(f"The paper {key} lacks the file {path.with_name(name)}.")
     declared = read_yaml(path)
-    check_config(declared, WORKFLOW / "schemas/paper.schema.yaml", f"declaration {key}/paper.yaml")
+    check_settings(declared, WORKFLOW / "schemas/paper.schema.yaml", f"declaration {key}/paper.yaml")
     causes_file, printed = path.with_name("causes.yaml"), path.with_name("printed.yaml")
     causes = read_yaml(causes_file) if causes_file.exists() else {}
-    check_config(causes, WORKFLOW / "schemas/causes.schema.yaml", f"file {key}/causes.yaml")
+    check_settings(causes, WORKFLOW / "schemas/causes.schema.yaml", f"file {key}/causes.yaml")
     claims = {}
     if path.with_name("claims.py").exists():
         module = import_module(f"papers.{key}.claims")
@@ -295,5 +295,7 @@ def _declarations(path):
         )
     if printed.exists():
         claims["figures"] = read_yaml(printed)
-        check_config(claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml")
+        check_settings(
+            claims["figures"], WORKFLOW / "schemas/printed.schema.yaml", f"file {key}/printed.yaml"
+        )
     return declared, claims, causes
