@@ -10,6 +10,9 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+# the demo, cut down, and the rows of one paper in it
+SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
+FRANC_ROWS = [f"results/small/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
 SOURCES = ("Snakefile", "config", "environment.yml", "meson.build", "profiles", "src", "workflow")
 
 

@@ -6,8 +6,7 @@ import shutil
 from copy import deepcopy
 
 import pytest
-import yaml
-from checkouts import ROOT, Checkout
+from checkouts import FRANC_ROWS, ROOT, SMALL, Checkout
 from filelock import FileLock
 
 
@@ -29,16 +28,12 @@ FRANC = {
         "figure1": {"datasets": ["titanic-table"], "log10_eps": [-3, 0]},
     },
 }
-FRANC_ROWS = [f"results/small/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
 
 
 @pytest.fixture
 def franc():
     """A configuration of five cells in three stages."""
     return deepcopy(FRANC)
-
-
-SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,10 @@ from copy import deepcopy
 
 import pytest
 import yaml
-from checkouts import ROOT, Checkout, planned
+from checkouts import FRANC_ROWS, SMALL, Checkout, planned
 from lib.papers import load_papers
 from lib.run import planned as planned_by
 from slow import slow_cases
-
-FRANC_ROWS = [f"results/small/franc2008/rows/{stage}.parquet" for stage in ("cells", "stopping", "test")]
-SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
 
 
 def cells(config, tmp_path):
@@ -101,14 +98,17 @@ def test_what_runs_again_after_a_change(tmp_path, franc):
 @pytest.mark.slow
 @pytest.mark.parametrize("paper", [*load_papers(), "franc2008 wen2017"])
 def test_each_paper_alone_is_reported(small_run, paper):
-    """Its cells and exhibits are those that it has among all papers; scorecard and report are made anew."""
+    """A paper alone has the cells and exhibits that it has among all papers; scorecard and report are new."""
     papers = paper.split()
     results = small_run.folder / "results" / SMALL["preset"]
     for path in results.iterdir():
         if path.name not in papers:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     config = {**SMALL, "papers": papers}
-    # one job makes the data of all papers, and would make fewer
+    # only the job that makes the data of all papers has other parameters: it would make fewer
+    plan = small_run.snakemake("--dry-run", "--", "all", "report", config=config)
+    changed = re.findall(r"rule (\w+):\n(?: .*\n)*? +reason: .*Params have changed", plan.stdout)
+    assert plan.returncode == 0 and set(changed) == {"generate_data"}
     files_only = ("--cores", "2", "--quiet", "progress", "--rerun-triggers", "mtime", "--")
     done = small_run.snakemake(*files_only, "all", "report", config=config)
     assert done.returncode == 0, done.stderr

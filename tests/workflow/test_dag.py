@@ -4,18 +4,9 @@ import re
 
 import pandas as pd
 import pytest
-import yaml
-from checkouts import ROOT
+from checkouts import ROOT, SMALL, planned
 from lib.rows import OK, read_rows
 from lib.tables import TIDY_COLUMNS, read_tidy
-
-SMALL = yaml.safe_load((ROOT / "tests/small.yaml").read_text())
-
-
-def planned(output):
-    """Number of jobs per rule in the table that a dry run prints."""
-    table = output.split("Job stats:")[1].split("Reasons:")[0]
-    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, flags=re.MULTILINE)}
 
 
 def rules(root):
