@@ -31,9 +31,9 @@ LIMITS = {
     "faster_from": Limit(3000, "A few thousand points."),
     "accuracy": Limit(1.5, "Percentage points: other splits, and widths that are not printed."),
     "svs": Limit(0.25, "Counts follow C and the width, which are not printed."),
-    "hours": Limit(2, "What was promised before the full-scale run."),
-    "memory_gb": Limit(20, "What was promised before the full-scale run."),
-    "table_hours": Limit(6, "What was promised before the full-scale run."),
+    "hours": Limit(2, "Our own target, set before the full-scale run."),
+    "memory_gb": Limit(20, "Our own target, set before the full-scale run."),
+    "table_hours": Limit(6, "Our own target, set before the full-scale run."),
 }
 
 

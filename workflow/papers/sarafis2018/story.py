@@ -11,7 +11,6 @@ WHY = {
     "best-with-instance-weights": "neither the rows of bank marketing nor the kernel of speech are known",
     "span-slower-on-small-sets": "on image, a QP for each span is faster",
     "cv-faster-when-small": "LIBSVM's time depends on the dimension at 256 rows",
-    "cv-grows-with-dimension": "it grows, but by less than our limit",
     "span-predicts-best": "the rows of seven sets are drawn anew",
 }
 

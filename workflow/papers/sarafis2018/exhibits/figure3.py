@@ -1,4 +1,4 @@
-"""Figure 3: estimates against C+ and C- (adult).
+"""Figure 3: estimates against C+ and C-.
 
 Two line plots of the share of errors against the binary logarithm of C+ (a) and C- (b): test error, span
 rule, cross-validation, xi-alpha bound and leave-one-out.

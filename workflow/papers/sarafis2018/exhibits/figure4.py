@@ -1,4 +1,4 @@
-"""Figure 4: estimates against A, B and C (bank marketing).
+"""Figure 4: estimates against A, B and C.
 
 Three line plots of the share of errors against A, B and log2 C of the instance weights: test error, span
 rule, cross-validation, xi-alpha bound and leave-one-out.
