@@ -63,9 +63,10 @@ paper: $(LIBRARY) ## The rows of what the five papers print and claim, at full s
 	.venv/bin/snakemake printed $(COMPUTE)
 
 .PHONY: figures
-figures: $(LIBRARY) ## Every exhibit, the scorecard and the pages of results/paper from the committed rows, offline
+figures: $(LIBRARY) ## Every exhibit, the scorecard, the pages of results/paper and the targets from the committed rows, offline
 	.venv/bin/snakemake figures report --profile profiles/paper --max-jobs-per-timespan 10000/2s --cores $(CORES) $(QUIET)
 	.venv/bin/python workflow/stories.py results/paper config/paper.yaml README.md
+	.venv/bin/python benchmarks/targets.py > /dev/null
 	@.venv/bin/python workflow/run_summary.py results/paper
 
 # OpenBLAS has one thread in each of the processes.
