@@ -319,6 +319,15 @@ def test_paper_weights_are_those_of_the_paper(root):
     assert set(published["dataset"]) == {entry["name"] for entry in run}
 
 
+def test_small_preset_has_data_sets_as_the_large_one_has_them(root):
+    large, small = (
+        yaml.safe_load((root / f"config/{name}.yaml").read_text())["wen2017"]
+        for name in ("paper", "paper-8gb")
+    )
+    for part in (lambda section: section["datasets"], lambda section: section["variants"]["datasets"]):
+        assert part(small) == [entry for entry in part(large) if entry["name"] not in ("mnist", "webdata")]
+
+
 def test_models_of_the_comparison_are_those_of_franc(root):
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())
     for kernel in ("linear", "rbf"):
