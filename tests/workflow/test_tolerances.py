@@ -1,4 +1,4 @@
-"""Tolerances follow from rounding, standard errors and whose rows ours are; each class of them can fail."""
+"""Tolerances follow from rounding, sampling error, and whether our rows are the paper's; each class can fail."""
 
 import numpy as np
 import pandas as pd

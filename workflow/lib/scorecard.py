@@ -17,7 +17,7 @@ COLUMNS = [
     "paper",
     *TIDY_COLUMNS,  # as printed
     "kind",  # setting, result or anchor
-    "rows",  # whose rows ours are: exact, same distribution, other
+    "rows",  # ours and the paper's: exact, same distribution, other
     "reproduced",
     "reproduced_spread",
     "difference",  # reproduced - published; none where seconds of two machines would be compared
