@@ -425,23 +425,25 @@ def _some(word):
 
 
 def paper_table(names, exhibits, verdicts):
-    """Return headings and body of the table of papers, whose `names` are by key."""
-    headings = ["Paper", "Results within tolerance", *(kind.capitalize() for kind in EXPLAINED_BY[1:])]
-    headings += ["Claims reproduced", "But for some tests", "Not reproduced", "Not testable here"]
-    body = []
-    for paper, name in names.items():
+    """Return headings and body of the table of all papers, whose `names` are by key: a column per paper, and a
+    row for each verdict on results and on claims."""
+    columns = [
+        ["Results: within tolerance"]
+        + [f"Results: {kind}" for kind in EXPLAINED_BY[1:]]
+        + [f"Claims: {_some(word)}" for word in VERDICTS]
+    ]
+    for paper in names:
         paper_exhibits = exhibits[exhibits["paper"] == paper]
         compared = paper_exhibits["compared"].sum()
         paper_verdicts = verdicts.loc[(verdicts["paper"] == paper) & (verdicts["by"] == "paper"), "verdict"]
         counts = paper_verdicts.map(kind_of).value_counts()
         reproduced, *other_counts = [counts.get(word, 0) for word in VERDICTS]
         within, *misses = paper_exhibits[KINDS_COUNTED].sum()
-        counts = [f"{within} of {compared}", *misses]
+        results = [f"{within} of {compared}", *misses]
         if not compared:
-            counts = ["n/a"] * len(counts)
-        body.append([name, *counts, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
-    body = [[str(cell) for cell in cells] for cells in body]
-    return headings, body
+            results = ["n/a"] * len(results)
+        columns.append([*results, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
+    return ["", *names.values()], [[str(cell) for cell in row] for row in zip(*columns, strict=True)]
 
 
 ORIGIN = ["library", "commit", "cpu"]
