@@ -130,8 +130,8 @@ def write_rows(path, rows):
 
 
 def is_done(row, version, limit_s):
-    """Whether a row of the file need not be measured again."""
-    if row is None or row["version"] != version:
+    """Return whether a row of the file stands: it is of this version of the library and of this processor."""
+    if row is None or (row["version"], row["processor"]) != (version, processor()):
         return False
     return row["status"] == OK or (row["status"] == OVER and row["limit_s"] >= limit_s)
 

@@ -92,8 +92,9 @@ def test_rows_of_the_file_are_not_measured_again(benchmarks, measured):
 
 
 def test_an_unfinished_or_outdated_row_is_measured_again():
-    row = {"version": "1", "status": "ok", "limit_s": 60}
+    row = {"version": "1", "status": "ok", "limit_s": 60, "processor": compare.processor()}
     assert compare.is_done(row, "1", 60)
+    assert not compare.is_done({**row, "processor": "another"}, "1", 60)
     assert not compare.is_done(None, "1", 60)
     assert not compare.is_done(row, "2", 60)
     assert not compare.is_done({**row, "status": "error: no memory"}, "1", 60)

@@ -425,8 +425,8 @@ def _some(word):
 
 
 def paper_table(names, exhibits, verdicts):
-    """Return headings and body of the table of all papers, whose `names` are by key: a column per paper, and a
-    row for each verdict on results and on claims."""
+    """Return headings and body of the table of all papers, whose `names` are by key. It has a column for each
+    paper, and a row for each verdict on results and on claims."""
     columns = [
         ["Results: within tolerance"]
         + [f"Results: {kind}" for kind in EXPLAINED_BY[1:]]
