@@ -1,4 +1,4 @@
-"""Tolerances follow from rounding, sampling error, and whether our rows are the paper's; each class can fail."""
+"""Tolerances follow from rounding, sampling error, and whose rows were used; each class of them can fail."""
 
 import numpy as np
 import pandas as pd
