@@ -69,7 +69,11 @@ def test_every_exhibit_and_claim_stands_on_its_page():
             {"stage == 'draws_of_large'": ("cpu", "another")},
             "the rows of one commit are of one",
         ),
-        ("scorecard.csv", {"cause == 'deviation_of_ten'": ("metric", "time_total")}, "no time of variants"),
+        (
+            "scorecard.csv",
+            {"cause == 'deviation_of_ten'": ("metric", "time_total")},
+            "no time of an earlier run",
+        ),
         (
             "scorecard_causes.csv",
             {"cause == 'median_of_models'": ("verdict", "disproved")},
