@@ -130,7 +130,7 @@ def write_rows(path, rows):
 
 
 def is_done(row, version, limit_s):
-    """Return whether a row of the file stands: it is of this version of the library and of this processor."""
+    """Return whether a row need not be measured again: version and processor are these, and the fit ended."""
     if row is None or (row["version"], row["processor"]) != (version, processor()):
         return False
     return row["status"] == OK or (row["status"] == OVER and row["limit_s"] >= limit_s)
