@@ -25,10 +25,10 @@ beyond: $(LIBRARY) ## After make paper: the comparison, what explains misses and
 	.venv/bin/snakemake all causes report $(COMPUTE)
 
 .PHONY: bench
-bench: $(BENCH) ## Compare with other libraries (hours): benchmarks/results; BENCH_ARGS=--quick for minutes
-	.venv-bench/bin/python benchmarks/compare.py $(BENCH_ARGS)
-	.venv-bench/bin/python benchmarks/summary.py
-	for program in cold cross_validation engine fit_map folds grid processes regression regression_peers scale targets; do .venv-bench/bin/python benchmarks/$$program.py; done
+PROGRAMS := engine processes cold folds seeds spans grid loo_grid loo_decisions warm_starts bandwidth calibration \
+  regression regression_peers compare summary scale fit_map selection loo_libsvm targets
+bench: $(BENCH) ## Measure all of benchmarks/results (hours); PROGRAMS="engine targets" for these alone
+	for program in $(PROGRAMS); do .venv-bench/bin/python benchmarks/$$program.py || exit; done
 
 .PHONY: format
 format: $(LIBRARY) $(PACKAGES)-lint ## Format the sources in place

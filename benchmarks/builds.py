@@ -1,5 +1,5 @@
 """What a change of the library costs or saves: CPU time of fits, steps of SMO and leave-one-out by two builds
-in turn, results/builds.csv.
+in turn, build/builds.csv.
 
 Install the two builds into folders of their own, from two checkouts of the repository, then name the folders:
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from problems import KERNELS, kernel_of, load_problem, make_data
 
-RESULTS = Path(__file__).resolve().parent / "results" / "builds.csv"
+OUTPUT = Path("build/builds.csv")
 PROBLEMS = ("heart", "german", "image", "splice", "ringnorm-1000", "waveform-1000", "a9a-5000")
 LOO_ROWS = 2500  # leave-one-out of larger problems takes minutes
 C = 10.0
@@ -105,7 +105,7 @@ def main():
         metavar="WORDS",
         help="what the names of tasks contain; all by default, of which an old build may lack some",
     )
-    parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
+    parser.add_argument("--output", type=Path, default=OUTPUT, metavar="CSV")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.only:

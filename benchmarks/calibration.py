@@ -4,8 +4,7 @@ python benchmarks/calibration.py
 python benchmarks/calibration.py --problems heart --realisations 2
 
 Log loss and Brier score on test rows, and CPU time of one thread from the training rows to a classifier with
-probabilities, for the same model. README.md has the columns. What the CSV file has already is not measured
-again.
+probabilities, for the same model. README.md has the columns.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import sklearn.svm
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from problems import registered
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import brier_score_loss, log_loss
@@ -98,7 +97,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="of each fit; the fastest counts")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
-    rows = read_rows(options.output)
+    rows = current_rows(options.output)
     done = {row["problem"] for row in rows}
     for name in options.problems:
         if name in done:

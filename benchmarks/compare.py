@@ -4,8 +4,7 @@
     python benchmarks/compare.py --quick            # problems of at most 5,000 rows: minutes
     python benchmarks/compare.py --problems german a9a-5000 --peers svmselect LIBSVM --threads 1
 
-Each fit has a process of its own. What the CSV file has already is not measured again. README.md explains the
-columns.
+Each fit has a process of its own. README.md explains the columns.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import origin
 
 from svmselect.atomic import replacing
 
-__all__ = ["read_rows", "write_rows"]
+__all__ = ["current_rows", "read_rows", "write_rows"]
 
 
 def read_rows(path):
@@ -24,6 +24,12 @@ def read_rows(path):
     with path.open(newline="") as file:
         rows = csv.DictReader(file)
         return [row | dict.fromkeys(origin.missing(row), origin.UNKNOWN) for row in rows]
+
+
+def current_rows(path):
+    """The rows of a CSV file that this code has measured on this processor: the others are measured again."""
+    here = (origin.library(), origin.processor())
+    return [row for row in read_rows(path) if (row["library"], row["processor"]) == here]
 
 
 def write_rows(path, rows, report=None):

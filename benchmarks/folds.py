@@ -3,8 +3,7 @@
 python benchmarks/folds.py
 python benchmarks/folds.py --problems german image --folds 100
 
-Features are standardised (a9a: as they are), gamma = 1/d, one thread. What the CSV file has already is not
-measured again.
+Features are standardised (a9a: as they are), gamma = 1/d, one thread.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import origin
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from problems import load_problem, make_data
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -126,7 +125,7 @@ def main():
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
     origin.warn_of_forced_kernels()
-    rows = read_rows(options.output)
+    rows = current_rows(options.output)
     done = {tuple(row[column] for column in KEY) for row in rows}
     for name in options.problems:
         make_data(name)

@@ -5,7 +5,7 @@ python benchmarks/loo_decisions.py --problems heart german
 
 `leave_one_out` of 64 RBF models (the grid of `loo_grid.py`) with and without ``decision_values=True``, in
 turn, on one thread: CPU seconds over all models, the full solution included, kernel values not. README.md has
-the columns. What the CSV file has already is not measured again.
+the columns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from loo_grid import CS, GAMMAS
 from problems import load_problem, make_data
 from threadpoolctl import threadpool_limits
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="of each call")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
-    rows = read_rows(options.output)
+    rows = current_rows(options.output)
     done = {row["problem"] for row in rows}
     for name in options.problems:
         if name in done:

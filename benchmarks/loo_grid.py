@@ -5,7 +5,7 @@ python benchmarks/loo_grid.py --problems heart german --models 64
 
 `LOOSearchCV` and `SeededCV` against `GridSearchCV` with `LeaveOneOut()` and with 10 folds, on one thread.
 With fewer models than the grid has, GridSearchCV's time for leave-one-out is extrapolated from these, and
-marked. README.md has the columns. What the CSV file has already is not measured again.
+marked. README.md has the columns.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import sklearn.svm
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from problems import load_problem, make_data
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold
 from threadpoolctl import threadpool_limits
@@ -168,7 +168,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="of svmselect's searches")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
-    rows = read_rows(options.output)
+    rows = current_rows(options.output)
     done = {row["problem"] for row in rows}
     for name in options.problems:
         make_data(name)

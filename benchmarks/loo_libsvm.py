@@ -6,8 +6,7 @@
 On the first realisation of each data set, every support vector of a model is left out once: LIBSVM
 (scikit-learn's SVC on the precomputed Gram matrix) trains to tol = 1e-8 without it, and the sign of its
 decision value says whether the point is an error. `leave_one_out(method="unlearn")` has to say the same. Data
-sets are prepared in resources/ as the workflow does, models that the CSV file has already are not checked
-again. Its columns:
+sets are prepared in resources/ as the workflow does. Columns of the CSV file:
 
 dataset, kernel, C, gamma, m    the model, and the rows it is trained on
 points                          support vectors, each left out once
@@ -25,7 +24,7 @@ import argparse
 import warnings
 
 import numpy as np
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from problems import ROOT, registered
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -104,7 +103,7 @@ def main():
     )
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)  # counted as not_converged
-    rows = read_rows(RESULTS)
+    rows = current_rows(RESULTS)
     done = {tuple(row[column] for column in KEY) for row in rows}
     for name in options.datasets:
         for kernel, C in MODELS:

@@ -6,8 +6,7 @@
 Fits, exact leave-one-out, a search, and the coverage of 90 % intervals on 20 data sets: five that come with
 scikit-learn, and generated ones. Features and targets are standardised; RBF with gamma = 1/d, C = 10,
 epsilon = 0.1; one thread. Times are CPU seconds, kernel values included, medians of repeats in which the two
-libraries take turns. Leave-one-out by scikit-learn is that of --left-out random rows, for all rows. What the
-CSV file has already is not measured again. Its columns:
+libraries take turns. Leave-one-out by scikit-learn is that of --left-out random rows, for all rows.
 
 problem, rows, features, n_sv   the data, and the support vectors of the fit
 fit_cpu_s, sklearn_fit_cpu_s    a fit to tol = 1e-3
@@ -33,7 +32,7 @@ from pathlib import Path
 import numpy as np
 import origin
 import sklearn.svm
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from sklearn import datasets
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
@@ -256,7 +255,7 @@ def main():
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
     origin.warn_of_forced_kernels()
-    rows = read_rows(options.output)
+    rows = current_rows(options.output)
     done = {row["problem"] for row in rows}
     for name in options.problems:
         if name not in done:

@@ -10,7 +10,6 @@ intervals   90 % intervals by the jackknife+, from up to 200 rows for all others
             with scikit-learn's SVR and LeaveOneOut, which trains without each row
 
 One thread; the libraries take turns after a fit that warms up. Conversion to a library's rows is not timed.
-What the CSV file has already is not measured again. Its columns:
 
 problem, task, peer, version    who has measured what; of svmselect with a hash of its sources
 rows, features                  that are trained on
@@ -220,7 +219,9 @@ def main():
     options = parser.parse_args()
     origin.warn_of_forced_kernels()
     rows = read_rows(options.output)
-    done = {row["problem"] for row in rows}
+    here = (origin.library(), origin.processor())
+    done = {row["problem"] for row in rows if (row["version"], row["processor"]) == here}
+    rows = [row for row in rows if row["problem"] in done]
     for name in options.problems:
         if name not in done:
             with threadpool_limits(1):

@@ -4,7 +4,7 @@ python benchmarks/scale.py
 python benchmarks/scale.py --rows 1000 10000 --threads 1
 
 Fits in fresh processes, as those of cold.py, on the first rows of forest cover type. A library that is over
-the limit, or fails, is not measured on more rows; what the CSV file has already is measured again.
+the limit, or fails, is not measured on more rows.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ python benchmarks/seeds.py
 python benchmarks/seeds.py --problems german image --folds 10
 
 Features are scaled to [0, 1]; C and gamma are those of the least 5-fold error on a grid, on at most 1,000
-rows. What the CSV file has already is not measured again.
+rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import statistics
 from pathlib import Path
 
 import numpy as np
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from problems import load_problem, make_data
 from threadpoolctl import threadpool_limits
 
@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=3, metavar="N")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     options = parser.parse_args()
-    rows = read_rows(options.output)
+    rows = current_rows(options.output)
     done = {tuple(row[column] for column in KEY) for row in rows}
     for name in options.problems:
         make_data(name)

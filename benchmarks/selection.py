@@ -5,9 +5,7 @@ python benchmarks/selection.py --datasets heart thyroid --realisations 1
 python benchmarks/selection.py --report
 
 Every model of a grid gets its test error and the estimates of it; rules then choose by these, and their
-regret is compared. Models that selection_models.csv has already are not computed again; --report computes
-none.
-README.md has the columns.
+regret is compared. --report computes no model. README.md has the columns.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, read_rows, write_rows
 from origin import of_rows
 from problems import registered, standardised
 from scipy import sparse
@@ -349,7 +347,7 @@ def main():
     parser.add_argument("--output", type=Path, default=RESULTS / "selection.csv", metavar="CSV")
     options = parser.parse_args()
     models = options.output.with_name(f"{options.output.stem}_models.csv")
-    rows = read_rows(models)
+    rows = read_rows(models) if options.report else current_rows(models)
     done = {(row["dataset"], int(row["realisation"])) for row in rows}
     for realisation in range(1, 1 if options.report else options.realisations + 1):
         for name in options.datasets:

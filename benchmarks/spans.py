@@ -9,8 +9,7 @@ spans of all SVs by one factorisation. Beside it every span is a QP over the in-
 own solver (SMO and the active-set method, KKT gap 1e-6) and by PIQP, on a sample of the SVs. CPU time of one
 thread.
 
-`results/spans.csv` has one row per data set and C; models that it has already are not measured again. Its
-columns:
+`results/spans.csv` has one row per data set and C. Its columns:
 
 dataset, m, C, gamma, in_bound, bounded   the model
 gram_s                                    the whole Gram matrix, which all but the lazy and LIBSVM's share
@@ -36,7 +35,7 @@ import time
 
 import numpy as np
 import piqp
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, write_rows
 from problems import ROOT, registered
 from scipy import sparse
 from sklearn.svm import SVC
@@ -160,7 +159,7 @@ def main():
     parser.add_argument("--C", nargs="+", type=float, default=[1, 32, 1024], metavar="C")
     parser.add_argument("--sample", type=int, default=60, help="SVs with a QP each; default: %(default)s")
     options = parser.parse_args()
-    rows = read_rows(RESULTS)
+    rows = current_rows(RESULTS)
     done = {(row["dataset"], float(row["C"])) for row in rows}
     for name in options.datasets:
         Cs = [C for C in options.C if (name, C) not in done]

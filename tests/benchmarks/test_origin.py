@@ -5,7 +5,7 @@ import csv
 import origin
 import pytest
 import targets
-from csv_rows import read_rows, write_rows
+from csv_rows import current_rows, read_rows, write_rows
 
 RESULTS = sorted(targets.RESULTS.glob("*.csv"))
 
@@ -60,6 +60,14 @@ def test_rows_of_an_older_file_are_not_those_of_this_process(tmp_path):
     write_rows(path, rows)
     unknown = dict.fromkeys(origin.COLUMNS, origin.UNKNOWN)
     assert written(path) == [{"problem": "a", **unknown}, {"problem": "b", **origin.columns()}]
+
+
+def test_rows_of_other_code_or_another_processor_are_measured_again(tmp_path):
+    path = tmp_path / "a.csv"
+    here = origin.columns()
+    rows = [{"problem": "a", **here, **other} for other in ({}, {"library": "0.0"}, {"processor": "Z80"})]
+    write_rows(path, rows)
+    assert len(read_rows(path)) == 3 and current_rows(path) == rows[:1]
 
 
 @pytest.mark.parametrize("name", [*origin.COLUMNS, "version"])

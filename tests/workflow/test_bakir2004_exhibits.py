@@ -9,10 +9,10 @@ import pytest
 from lib.exhibits import Context
 from lib.rows import ERROR
 from lib.timing import measured_memory
-from papers.bakir2004 import benchmark_final_C, causes, cells
+from papers.bakir2004 import causes, cells
 from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, sensitivity, table1
 from papers.bakir2004.exhibits.table1 import extrapolated
-from papers.bakir2004.problem import Problem, gaussians, scaled, squares
+from papers.bakir2004.problem import gaussians, scaled, squares
 from scipy import sparse
 from workflow.bakir2004_rows import SETUP, made_rows, published
 from workflow.exhibit_calls import assert_stable, table_of, tidy_of
@@ -164,53 +164,6 @@ def test_published_figures_have_their_counterparts(tmp_path, scorecard_of):
     assert "adult" in set(card.loc[card["reason"] == "data set not run: adult", "dataset"])
     assert large.loc[("svm", "svs"), "extrapolated"] == "reproduced"
     assert large.loc[("svm", "accuracy"), "reason"] == "not run at this size, and not extrapolated"
-
-
-def test_the_benchmark_of_C_measures_what_is_missing(tmp_path, monkeypatch, capsys):
-    def two_classes(dataset, realisation, train, test, scale):
-        rng = np.random.default_rng(realisation)
-        return Problem(*gaussians(train, 2.0, rng), *gaussians(test, 2.0, rng), {})
-
-    settings = {
-        **{
-            "dataset": "gaussians",
-            "train": 200,
-            "test": 300,
-            "scale": "none",
-            "realisations": 2,
-            "gamma": 0.1,
-        },
-        **{"subsets": 3, "subset_size": 60, "C": [0.1, 10], "memory_mb": 100},
-    }
-    monkeypatch.setattr(benchmark_final_C, "dataset_problem", two_classes)
-    monkeypatch.setattr(benchmark_final_C, "prepared", lambda dataset: None)
-    monkeypatch.setattr(benchmark_final_C, "table1", lambda: {"gaussians-200": settings})
-    path = tmp_path / "final_C.csv"
-    for number in ("1", "2", "2"):
-        benchmark_final_C.main(["--realisations", number, "--widen", "2", "--output", str(path)])
-    assert capsys.readouterr().out.splitlines() == [f"gaussians-200 realisation {r}" for r in (1, 2)]
-    rows = pd.read_csv(path)
-    assert rows[["realisation", "C"]].to_numpy().tolist() == [[1, 0.1], [1, 10], [2, 0.1], [2, 10]]
-    assert set(rows["gamma"]) == {0.05} and (rows.groupby("realisation")["first_C"].nunique() == 1).all()
-    # a larger C bounds fewer
-    bounded, free = (rows[rows["C"] == C].set_index("realisation") for C in (0.1, 10))
-    assert (bounded["svm_svs"] > free["svm_svs"]).all()
-    assert (rows["cross_training_svs"] < rows["svm_svs"]).all()
-    assert rows[["svm_accuracy", "cross_training_accuracy"]].min(axis=None) > 70
-    (line,) = [line for line in path.with_suffix(".md").read_text().splitlines() if "| 0.1 | 2 |" in line]
-    assert float(line.split("|")[-2]) == pytest.approx(bounded["cross_training_svs"].mean(), abs=0.5)
-
-
-def test_the_benchmark_of_C_has_the_sets_of_table_1_and_repeats_its_own_bytes(tmp_path):
-    sets = benchmark_final_C.table1()
-    assert "forest-50000" in sets and "forest-200000" not in sets
-    committed = benchmark_final_C.RESULTS
-    rows = benchmark_final_C.read(committed)
-    assert set(rows["dataset"] + "-" + rows["train"].astype(str)) <= set(sets)
-    benchmark_final_C.write(tmp_path / "final_C.csv", rows)
-    for suffix in (".csv", ".md"):
-        copy = tmp_path / f"final_C{suffix}"
-        assert copy.read_bytes() == committed.with_suffix(suffix).read_bytes()
 
 
 def test_draws_of_table1_are_measured_where_there_are_several():
