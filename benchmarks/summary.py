@@ -11,13 +11,13 @@ import sys
 from itertools import product
 from pathlib import Path
 
-from compare import OK, OVER, RESULTS, read_rows
+from compare import OK, OURS, OVER, RESULTS, read_rows
 from matplotlib import rcParams
 from matplotlib.figure import Figure
 from peers import PEERS
 from problems import KERNELS, PROBLEMS, SET_ASIDE
 
-OURS, LIBSVM = "svmselect", "LIBSVM"
+LIBSVM = "LIBSVM"
 MARKERS = dict(zip(PEERS, "osD^vP", strict=True))
 # of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
 COLOURS = dict(zip(PEERS, ("#D55E00", "#0072B2", "#595959", "#009E73", "#CC79A7", "#E69F00"), strict=True))
