@@ -28,7 +28,7 @@ from peers import PEERS
 from summary import OURS, STYLE
 
 RESULTS = Path(__file__).resolve().parent / "results" / "fit_map.csv"
-SIZES = [500, 1_000, 2_500, 6_000, 9_500, 30_000]
+SIZES = [500, 1_000, 2_500, 6_000, 9_500, 20_000]
 MOST_FOR_ALL = 5_000  # rows; with more, only the peer that is nearly always the fastest there is fitted
 FEATURES = [4, 20, 68, 250]
 MODELS = [*product(("rbf-0.1", "rbf-1", "rbf-5"), (1.0, 100.0)), ("linear", 1.0)]
