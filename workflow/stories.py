@@ -96,7 +96,6 @@ def pages(folder, config_file):
         "causes": environment.get_template("causes.md").render(
             causes=causes,
             names=names,
-            results=results,
             provenance=json.loads((folder / "provenance.json").read_text()),
             libraries=pd.read_csv(folder / "libraries.csv"),
         ),
