@@ -25,7 +25,7 @@ import csv_rows
 import numpy as np
 from origin import UNKNOWN, library, processor
 from peers import PEERS, version_of
-from problems import HOURS, KERNELS, PROBLEMS, SET_ASIDE, kernel_of, load_problem, make_data
+from problems import KERNELS, PROBLEMS, SET_ASIDE, SLOW_LINEAR, kernel_of, load_problem, make_data
 from quality import assess, disagreement
 
 OURS = "svmselect"
@@ -43,7 +43,7 @@ COLUMNS = [
 ]
 LONG = 20  # CPU seconds: a longer fit is not repeated
 CLEAR = 2  # times as long as svmselect: a peer that takes longer is not fitted again
-SLOW_ROWS = {"ThunderSVM": 5_000}  # by default a peer gets no problem with more rows
+MOST_ROWS = {"ThunderSVM": 5_000}  # of the problems that a peer gets by default
 OK, OVER = "ok", "over the limit"
 
 
@@ -279,8 +279,8 @@ def measure(case, versions, options, rows):
 
 def is_affordable(task, rows):
     """Return whether a fit is measured by default."""
-    hours = task["kernel"] == "linear" and task["C"] >= 100 and task["problem"] in HOURS
-    return task["peer"] == OURS or not (hours or rows > SLOW_ROWS.get(task["peer"], rows))
+    slow = task["kernel"] == "linear" and task["C"] >= 100 and task["problem"] in SLOW_LINEAR
+    return task["peer"] == OURS or not (slow or rows > MOST_ROWS.get(task["peer"], rows))
 
 
 def compare(common, rows):

@@ -5,8 +5,8 @@
     python benchmarks/fit_map.py --draw                             # the figure alone
 
 Each cell is a generated mixture of twelve normal distributions. Peers take turns with the library, on one
-thread, each fit in a process of its own: "warm" as in compare.py, "fresh" as in cold.py. With more
-than 5,000 rows the only peer is scikit-learn-intelex with float32 rows.
+thread, each fit in a process of its own: "warm" as in compare.py, "fresh" as in cold.py. With more than
+5,000 rows the only peer is scikit-learn-intelex with float32 rows.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from itertools import product
 from pathlib import Path
 
 from cold import DEFAULT_MB
-from compare import OK, identity_of, run_fit
+from compare import CLEAR, LONG, OK, OURS, identity_of, run_fit
 from csv_rows import read_rows, write_rows
 from matplotlib import rc_context
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from origin import processor
 from peers import PEERS
-from summary import OURS, STYLE
+from summary import STYLE
 
 RESULTS = Path(__file__).resolve().parent / "results" / "fit_map.csv"
 SIZES = [500, 1_000, 2_500, 6_000, 9_500, 20_000]
@@ -35,8 +35,6 @@ MODELS = [*product(("rbf-0.1", "rbf-1", "rbf-5"), (1.0, 100.0)), ("linear", 1.0)
 STARTS = ("warm", "fresh")
 FASTEST = "scikit-learn-intelex float32"
 COMPARED = (FASTEST, "scikit-learn", "scikit-learn-intelex")
-CLEAR = 2  # times as long: a peer that takes longer in its first fit is not fitted again
-LONG = 20  # CPU seconds: a longer fit is not repeated
 WARM_MB = 2048  # budget for kernel values of every library; in a fresh process each has its default
 KEY = ("rows", "features", "kernel", "C", "start")
 # A loss is red, a tie within the noise of one run pale; the number is written in each cell as well.

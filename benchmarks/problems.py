@@ -22,11 +22,11 @@ from data.registry import load_registry  # noqa: E402
 from data.synthetic import GENERATORS  # noqa: E402
 
 __all__ = [
-    "HOURS",
     "KERNELS",
     "PROBLEMS",
     "ROOT",
     "SET_ASIDE",
+    "SLOW_LINEAR",
     "Problem",
     "kernel_of",
     "load_problem",
@@ -64,7 +64,7 @@ PROBLEMS = [
 SET_ASIDE = ["thyroid", "wdbc", "parkinson", "splice", "a1a", "madelon", "usps", "mnist-3v8"]
 KERNELS = ("rbf", "linear")
 # on these LIBSVM needs ten minutes to hours for one fit with a linear kernel and C = 100
-HOURS = ["ringnorm-30000", "waveform-30000", "a9a", "w8a", "madelon", "usps", "mnist-3v8"]
+SLOW_LINEAR = ["ringnorm-30000", "waveform-30000", "a9a", "w8a", "madelon", "usps", "mnist-3v8"]
 TEST_ROWS = 10_000  # of a generated problem
 
 

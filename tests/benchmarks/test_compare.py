@@ -4,10 +4,14 @@ import csv
 import re
 import subprocess
 import sys
+from collections import Counter
+from types import SimpleNamespace
 
 import compare
+import fit_map
 import numpy as np
 import pytest
+import scale
 from bandwidth import step_bytes
 from problems import kernel_of, load_problem
 from quality import assess, disagreement
@@ -70,9 +74,19 @@ def test_peers_agree(measured):
     assert all(float(row["test_accuracy"]) > 0.5 and int(row["n_sv"]) > 0 for row in rows)
 
 
+def programs_of(benchmarks):
+    return [path for path in sorted(benchmarks.glob("*.py")) if "ArgumentParser(" in path.read_text()]
+
+
+def test_make_bench_runs_every_program_but_that_of_two_builds(benchmarks):
+    text = (benchmarks.parent / "more.mk").read_text().replace("\\\n", " ")
+    names = re.search(r"^PROGRAMS := (.*)", text, re.MULTILINE)[1].split()
+    assert sorted([*names, "builds"]) == [path.stem for path in programs_of(benchmarks)]
+
+
 @pytest.mark.slow
 def test_every_program_says_how_it_is_called(benchmarks):
-    programs = [path for path in sorted(benchmarks.glob("*.py")) if "ArgumentParser(" in path.read_text()]
+    programs = programs_of(benchmarks)
     assert len(programs) > 10
     # all in one process, which imports the libraries once
     command = [sys.executable, "-c", HELP_OF_EACH, *map(str, programs)]
@@ -104,6 +118,72 @@ def test_an_unfinished_or_outdated_row_is_measured_again():
 
 
 @pytest.mark.slow
+def test_fits_are_repeated_only_where_a_peer_is_near(model, monkeypatch, tmp_path):
+    _, kernel, solution = model
+    seconds = {"svmselect": 1.0, "LIBSVM": 3.0, "scikit-learn": 1.5, "scikit-learn-intelex": 30.0}
+
+    def run_fit(task):
+        spent = seconds[task["peer"]]
+        fitted = {"alpha": solution.alpha, "b": solution.b, "n_iter": 1, "blas": "None"}
+        return compare.OK, {"cpu_s": spent, "wall_s": spent, **fitted}
+
+    monkeypatch.setattr(compare, "run_fit", run_fit)
+    options = {"tol": TOL, "limit": 600, "memory": 64, "peers": None, "force": False, "repeats": 3}
+    options = SimpleNamespace(**options, output=tmp_path / "compare.csv")
+    rows = {}
+    compare.measure((PROBLEM, kernel.name, 1.0, 1), dict.fromkeys(seconds, "1"), options, rows)
+    repeats = {row["peer"]: row["repeats"] for row in rows.values()}
+    assert repeats == {"svmselect": 3, "LIBSVM": 1, "scikit-learn": 3, "scikit-learn-intelex": 1}
+
+
+@pytest.mark.parametrize(
+    ("times", "fits"), [({fit_map.FASTEST: 2.1, "LIBSVM": 9}, 1), ({fit_map.FASTEST: 1.9, "LIBSVM": 9}, 3)]
+)
+def test_cells_of_the_map_are_repeated_only_where_a_peer_is_near(monkeypatch, times, fits):
+    times = {"svmselect": 1.0, **times}
+    fitted = []
+
+    def run_fit(task):
+        fitted.append(task["peer"])
+        return compare.OK, {"cpu_s": times[task["peer"]]}
+
+    monkeypatch.setattr(fit_map, "run_fit", run_fit)
+    options = SimpleNamespace(limit=600, repeats=3)
+    row = fit_map.measure((500, 4, "linear", 1.0, "warm"), list(times)[1:], options)
+    assert Counter(fitted) == dict.fromkeys(times, fits)
+    assert (row["peer"], float(row["ratio"])) == (fit_map.FASTEST, times[fit_map.FASTEST])
+
+
+@pytest.mark.parametrize(
+    ("peer", "problem", "kernel", "C", "rows", "fitted"),
+    [
+        ("svmselect", "a9a", "linear", 100.0, 32_561, True),
+        ("LIBSVM", "a9a", "linear", 100.0, 32_561, False),
+        ("LIBSVM", "a9a", "linear", 1.0, 32_561, True),
+        ("LIBSVM", "a9a", "rbf", 100.0, 32_561, True),
+        ("ThunderSVM", "a9a-5000", "rbf", 1.0, 5_000, True),
+        ("ThunderSVM", "a9a-10000", "rbf", 1.0, 10_000, False),
+    ],
+)
+def test_fits_of_hours_are_left_out(peer, problem, kernel, C, rows, fitted):
+    task = {"peer": peer, "problem": problem, "kernel": kernel, "C": C}
+    assert compare.is_affordable(task, rows) == fitted
+
+
+@pytest.mark.parametrize(
+    ("peer", "threads", "rows", "fitted"),
+    [
+        ("svmselect", 2, 431_913, True),
+        ("svmselect", 1, 431_913, False),
+        ("scikit-learn", 1, 100_000, True),
+        ("scikit-learn", 1, 200_000, False),
+        ("scikit-learn", 2, 1_000, False),
+    ],
+)
+def test_growth_is_measured_as_far_as_it_takes_minutes(peer, threads, rows, fitted):
+    assert scale.is_affordable(peer, threads, rows) == fitted
+
+
 def test_a_fit_over_the_limit_is_said_to_be():
     task = {"problem": "ringnorm-400", "kernel": "linear", "C": 1e6, "tol": 1e-9, "peer": "scikit-learn"}
     task |= {"threads": 1, "memory_mb": 64, "limit_s": 0}
