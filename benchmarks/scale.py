@@ -40,7 +40,9 @@ def arguments():
     parser.add_argument(
         "--rows", nargs="+", default=[*map(str, SIZES), ALL], choices=[*map(str, SIZES), ALL], metavar="N"
     )
-    parser.add_argument("--peers", nargs="+", choices=PEERS, metavar="NAME", help="for all rows and threads")
+    parser.add_argument(
+        "--peers", nargs="+", choices=PEERS, metavar="NAME", help="each with all rows and threads"
+    )
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2], metavar="N")
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="processes; 1 beyond 20 s")
     parser.add_argument("--limit", type=int, default=700, metavar="S", help="CPU seconds per thread")
