@@ -91,9 +91,9 @@ def identity_of(peer):
     return library() if peer == OURS and version is not None else version
 
 
-def present(asked):
+def present(asked, default=PEERS):
     """The peers to compare, with their versions; a missing one is an error only if it was asked for."""
-    versions = {peer: identity_of(peer) for peer in asked or PEERS}
+    versions = {peer: identity_of(peer) for peer in asked or default}
     for peer, version in versions.items():
         if version is None:
             line = f"{peer} is not installed (package {PEERS[peer].distribution})"

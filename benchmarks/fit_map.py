@@ -1,6 +1,6 @@
 """A map of fits over rows, features, kernels and C: results/fit_map.csv, .md, .pdf, .svg and .png.
 
-    python benchmarks/fit_map.py                                    # all of it: many hours; resumes
+    python benchmarks/fit_map.py                                    # all of it: an hour and a half; resumes
     python benchmarks/fit_map.py --rows 600 2500 9500 --features 20
     python benchmarks/fit_map.py --draw                             # the figure alone
 
@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from itertools import product
 from pathlib import Path
 
 from cold import DEFAULT_MB
-from compare import CLEAR, LONG, OK, OURS, identity_of, run_fit
+from compare import CLEAR, LONG, OK, OURS, identity_of, present, run_fit
 from csv_rows import read_rows, write_rows
 from matplotlib import rc_context
 from matplotlib.colors import ListedColormap
@@ -33,7 +32,7 @@ MOST_FOR_ALL = 6_000  # rows; with more, only the peer that is nearly always the
 FEATURES = [4, 20, 68, 250]
 MODELS = [*product(("rbf-0.1", "rbf-1", "rbf-5"), (1.0, 100.0)), ("linear", 1.0)]
 STARTS = ("warm", "fresh")
-FASTEST = "scikit-learn-intelex float32"  # with many rows; with float64 rows it never was
+FASTEST = "scikit-learn-intelex float32"  # of most cells with many rows
 COMPARED = (FASTEST, "scikit-learn")
 WARM_MB = 2048  # budget for kernel values of every library; in a fresh process each has its default
 KEY = ("rows", "features", "kernel", "C", "start")
@@ -52,7 +51,7 @@ def arguments():
         "--kernels", nargs="+", choices=sorted({kernel for kernel, _ in MODELS}), metavar="NAME"
     )
     parser.add_argument("--starts", nargs="+", choices=STARTS, default=STARTS, metavar="NAME")
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=COMPARED, metavar="NAME")
+    parser.add_argument("--peers", nargs="+", choices=PEERS, metavar="NAME", help="each in all cells")
     parser.add_argument(
         "--repeats", type=int, default=3, metavar="N", help=f"fits; 1 beyond {LONG} s, or if no peer is near"
     )
@@ -60,6 +59,13 @@ def arguments():
     parser.add_argument("--draw", action="store_true", help="draw what the CSV file has")
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="CSV")
     return parser.parse_args()
+
+
+def peers_of(rows, installed, named):
+    """The peers of a cell, of those that are installed; `named` says whether the user chose them."""
+    if rows > MOST_FOR_ALL and FASTEST in installed and not named:
+        return [FASTEST]
+    return list(installed)
 
 
 def measure(cell, peers, options):
@@ -158,19 +164,16 @@ def report(rows):
 def main():
     options = arguments()
     rows = {tuple(row[name] for name in KEY): row for row in read_rows(options.output)}
-    peers = [peer for peer in options.peers if identity_of(peer) is not None]
-    if not peers:
-        sys.exit(f"none of {', '.join(options.peers)} is installed")
+    installed = present(options.peers, COMPARED)
     cells = product(options.rows, options.features, MODELS, options.starts)
     for m, d, (kernel, C), start in () if options.draw else cells:
         cell = m, d, kernel, C, start
         key = tuple(map(str, cell))
         measured = rows.get(key, {})
-        present = (measured.get("version"), measured.get("processor")) == (identity_of(OURS), processor())
-        if present or (options.kernels and kernel not in options.kernels):
+        is_done = (measured.get("version"), measured.get("processor")) == (identity_of(OURS), processor())
+        if is_done or (options.kernels and kernel not in options.kernels):
             continue
-        rivals = [FASTEST] if m > MOST_FOR_ALL and FASTEST in peers else peers
-        rows[key] = measure(cell, rivals, options)
+        rows[key] = measure(cell, peers_of(m, installed, named=bool(options.peers)), options)
         write_rows(options.output, list(rows.values()), report(rows.values()))
         print(*rows[key].values(), sep=", ", flush=True)
     draw(rows.values(), options.output)

@@ -117,7 +117,6 @@ def test_an_unfinished_or_outdated_row_is_measured_again():
     assert not compare.is_done(over, "1", 61)
 
 
-@pytest.mark.slow
 def test_fits_are_repeated_only_where_a_peer_is_near(model, monkeypatch, tmp_path):
     _, kernel, solution = model
     seconds = {"svmselect": 1.0, "LIBSVM": 3.0, "scikit-learn": 1.5, "scikit-learn-intelex": 30.0}
@@ -155,6 +154,19 @@ def test_cells_of_the_map_are_repeated_only_where_a_peer_is_near(monkeypatch, ti
 
 
 @pytest.mark.parametrize(
+    ("rows", "installed", "named", "fitted"),
+    [
+        (6_000, fit_map.COMPARED, False, fit_map.COMPARED),
+        (9_500, fit_map.COMPARED, False, [fit_map.FASTEST]),
+        (9_500, fit_map.COMPARED, True, fit_map.COMPARED),
+        (9_500, ["scikit-learn"], False, ["scikit-learn"]),
+    ],
+)
+def test_large_cells_of_the_map_have_the_fastest_peer_unless_others_are_named(rows, installed, named, fitted):
+    assert fit_map.peers_of(rows, installed, named) == list(fitted)
+
+
+@pytest.mark.parametrize(
     ("peer", "problem", "kernel", "C", "rows", "fitted"),
     [
         ("svmselect", "a9a", "linear", 100.0, 32_561, True),
@@ -184,6 +196,7 @@ def test_growth_is_measured_as_far_as_it_takes_minutes(peer, threads, rows, fitt
     assert scale.is_affordable(peer, threads, rows) == fitted
 
 
+@pytest.mark.slow
 def test_a_fit_over_the_limit_is_said_to_be():
     task = {"problem": "ringnorm-400", "kernel": "linear", "C": 1e6, "tol": 1e-9, "peer": "scikit-learn"}
     task |= {"threads": 1, "memory_mb": 64, "limit_s": 0}

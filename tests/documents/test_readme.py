@@ -73,7 +73,7 @@ def test_speeds_are_those_of_the_files(readme, training):
         ("training, RBF kernel, C = 1: mean of ten problems", "LIBSVM"): tuned[4],
         ("the same", "the fastest peer"): tuned[5],
         ("the same, on eight problems set aside", "the fastest peer"): aside[5],
-        (f"the worst of these: {sizes[worst[2]]} rows", headings[fastest]): worst[-1],
+        (f"the worst of the eight: {sizes[worst[2]]} rows", headings[fastest]): worst[-1],
         ("training, linear kernel, C = 1: mean of ten problems", "the fastest peer"): linear[5],
         ("10 folds of 64 RBF models, image", "`GridSearchCV`"): f"{loo.loc['10-fold', 'speedup']:.3g}",
         (
