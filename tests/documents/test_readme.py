@@ -139,6 +139,63 @@ def test_the_page_on_speed_has_the_costs_of_folds():
     assert rows["points_different"].sum() == 0
 
 
+def read(name):
+    return pd.read_csv(BENCHMARKS / f"{name}.csv")
+
+
+def bandwidths():
+    rows = read("bandwidth").query("rows >= 5000")
+    random = rows["random_rows_gb_s"]
+    return rows["all_gb_s"].min(), rows["all_gb_s"].max(), rows["dram_gb_s"].max(), random.min(), random.max()
+
+
+def costs_of_smoothing():
+    seconds = read("grid").query("threads == 1").pivot(index="grid", columns="peer", values="wall_s")
+    ratio = seconds["TorchKM"] / seconds["svmselect"]
+    return ratio.min(), ratio.max()
+
+
+def costs_of_left_out_regressions():
+    rows = read("regression").query("rows == 1000")
+    ratio = rows["sklearn_loo_cpu_s"] / rows["loo_cpu_s"]
+    return len(ratio), ratio.min(), ratio.max(), ratio.prod() ** (1 / len(ratio))
+
+
+def wins_of_ten_cold_folds():
+    rows = read("folds").query("folds == 10")
+    return (rows["cold_cpu_s"] < rows["unlearn_cpu_s"]).sum(), len(rows)
+
+
+def costs_of_decision_values():
+    rows = read("loo_decisions")
+    ratio = rows["ratio"]
+    return ratio.min(), ratio.max(), rows["largest_ratio"].max(), rows["largest_extra_s"].max()
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence", "measured"),
+    [
+        ("speed", "run at N to N GB/s, .* read N GB/s .* order, .* at N to N GB/s", bandwidths),
+        ("speed", "TorchKM, .*, takes N to N times as long on one thread", costs_of_smoothing),
+        (
+            "speed",
+            "of N problems of 1,000 rows, scikit-learn takes N to N times as long, .* The mean is N[.]",
+            costs_of_left_out_regressions,
+        ),
+        ("speed", "cold starts are faster than unlearning on N of N models", wins_of_ten_cold_folds),
+        (
+            "how_it_works",
+            "values cost N to N times as much .* costs up to N times as much, at most N seconds more",
+            costs_of_decision_values,
+        ),
+    ],
+)
+def test_a_sentence_has_the_numbers_of_its_file(page, sentence, measured):
+    text = " ".join(documents()[f"docs/{page}.md"].split())
+    numbers = re.search(sentence.replace("N ", r"([\d.]+) ").replace("N[", r"(\d+)["), text).groups()
+    assert all(is_rounded(*pair) for pair in zip(numbers, measured(), strict=True)), numbers
+
+
 def test_few_folds_choose_as_well_as_leave_one_out_and_the_least_cost_less():
     rows = pd.read_csv(PAPER / "comparison/estimators.csv").set_index(["metric", "method"])["value"]
     assert rows["regret"][["kfold_3", "kfold_5", "kfold_10"]].max() <= rows["regret"]["loo"]

@@ -331,6 +331,12 @@ def test_small_preset_has_data_sets_as_the_large_one_has_them(root):
     assert small["variants"]["datasets"] == without_large_sets(large["variants"]["datasets"])
 
 
+@pytest.mark.parametrize("name", ["config", "paper", "paper-8gb", "verify"])
+def test_all_presets_but_that_of_the_committed_rows_compute_theirs(root, name):
+    settings = yaml.safe_load((root / f"config/{name}.yaml").read_text())
+    assert settings.get("compute", True) is (settings["preset"] != "paper")
+
+
 def test_models_of_the_comparison_are_those_of_franc(root):
     settings = yaml.safe_load((root / "config/paper.yaml").read_text())
     for kernel in ("linear", "rbf"):
