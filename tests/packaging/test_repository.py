@@ -100,6 +100,11 @@ def test_citation_has_the_version_of_the_project(citation: dict, pyproject: dict
         assert citation[key] == pyproject["project"][key]
 
 
+def test_changelog_begins_with_this_version_and_its_date(root: Path, citation: dict) -> None:
+    heading = re.search(r"^## .*$", (root / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[0]
+    assert heading == f"## {citation['version']} ({citation['date-released']})"
+
+
 def test_citation_names_the_five_papers(citation: dict) -> None:
     references = citation["references"]
     assert {paper["authors"][0]["family-names"]: paper["year"] for paper in references} == PAPERS
@@ -125,5 +130,6 @@ def test_codemeta_says_what_the_citation_and_the_project_say(
     assert [author["name"] for author in codemeta["author"]] == [
         entry["name"] for entry in citation["authors"]
     ]
+    assert codemeta["datePublished"] == str(citation["date-released"])
     assert codemeta["keywords"] == citation["keywords"] == project["keywords"]
     assert codemeta["runtimePlatform"] == f"Python {project['requires-python']}"
