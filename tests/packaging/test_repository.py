@@ -100,9 +100,12 @@ def test_citation_has_the_version_of_the_project(citation: dict, pyproject: dict
         assert citation[key] == pyproject["project"][key]
 
 
-def test_changelog_begins_with_this_version_and_its_date(root: Path, citation: dict) -> None:
+def test_changelog_citation_and_codemeta_say_when_it_was_released(root: Path, citation: dict) -> None:
+    date = str(citation.get("date-released", "unreleased"))
     heading = re.search(r"^## .*$", (root / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[0]
-    assert heading == f"## {citation['version']} ({citation['date-released']})"
+    assert heading == f"## {citation['version']} ({date})"
+    codemeta = json.loads((root / "codemeta.json").read_text())
+    assert codemeta.get("datePublished", "unreleased") == date
 
 
 def test_citation_names_the_five_papers(citation: dict) -> None:
@@ -130,6 +133,5 @@ def test_codemeta_says_what_the_citation_and_the_project_say(
     assert [author["name"] for author in codemeta["author"]] == [
         entry["name"] for entry in citation["authors"]
     ]
-    assert codemeta["datePublished"] == str(citation["date-released"])
     assert codemeta["keywords"] == citation["keywords"] == project["keywords"]
     assert codemeta["runtimePlatform"] == f"Python {project['requires-python']}"
