@@ -8,6 +8,7 @@ import pytest
 import yaml
 from lib.config import SCHEMA, check_config, check_datasets, complete_config, grid
 from lib.papers import load_papers
+from lib.run import planned
 from lib.tolerances import read_published
 from snakemake.cli import parse_config
 from snakemake.utils import update_config
@@ -102,6 +103,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset):
         "figures",
         "folders",
         "compute",
+        "full_scale",
         "franc2008.efficiency_test",
         "franc2008.as_published",
         "chapelle1999.width.parts",
@@ -115,7 +117,7 @@ def test_defaults_fill_what_is_left_out_and_nothing_else(preset):
     complete_config(filled, SCHEMAS)
     assert (filled["mirror"], filled["timing"], filled["papers"]) == (None, "exclusive", None)
     assert filled["folders"] == {"results": "results", "resources": "resources", "logs": "logs"}
-    assert filled["compute"] is True and filled["verify"] == {}
+    assert filled["compute"] is True and filled["full_scale"] is False and filled["verify"] == {}
     assert filled["figures"] == {"width": None, "font": None}
     assert filled["causes"] == [] and filled["baselines"] == "full"
     sample = {"linear": 250, "rbf": 50, "dear": {}, "realisations": 3}
@@ -329,6 +331,14 @@ def test_small_preset_has_data_sets_as_the_large_one_has_them(root):
     )
     assert small["datasets"] == without_large_sets(large["datasets"])
     assert small["variants"]["datasets"] == without_large_sets(large["variants"]["datasets"])
+
+
+@pytest.mark.parametrize(
+    ("names", "full_scale"), [((), False), (("paper",), True), (("paper", "paper-8gb"), True)]
+)
+def test_claims_on_the_full_scale_are_tested_where_it_is_run(root, names, full_scale):
+    *_, config = planned(*(root / f"config/{name}.yaml" for name in names))
+    assert config["full_scale"] is full_scale
 
 
 @pytest.mark.parametrize("name", ["config", "paper", "paper-8gb", "verify"])

@@ -23,7 +23,7 @@ for paper in PAPERS.values():
             paper=paper.key,
             exhibits=list(paper.exhibits),
             claims=paper.claims.get("claims", {}),
-            full_scale=config["preset"] == "paper",
+            full_scale=config["full_scale"],
             context=paper.context(config),
             form=config["figures"],
         script:

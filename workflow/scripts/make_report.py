@@ -96,6 +96,7 @@ environment = Environment(
 environment.filters |= {"cause": cause_in_words, "words": number_in_words, "about": about_in_words}
 page = environment.get_template("report.html").render(
     preset=config["preset"],
+    full_scale=config["full_scale"],
     sections=sections,
     provenance=Path(inputs.provenance).read_text(),
     configuration=Path(inputs.config).read_text(),
