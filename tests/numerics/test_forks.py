@@ -261,7 +261,7 @@ class Holder:
         pass
 
 def come_and_go():
-    # a function, as in Python 3.13.0 a "try" does not catch what comes while the loop that ends it jumps back
+    # Python 3.13.0 does not catch an interrupt at the jump back of a loop that ends a "try", but around a call
     threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
     end = time.monotonic() + 20
     while time.monotonic() < end:
