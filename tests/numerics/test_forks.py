@@ -261,7 +261,7 @@ class Holder:
         pass
 
 def come_and_go():
-    # Python 3.13.0 does not catch an interrupt at the jump back of a loop that ends a "try", but around a call
+    # Python 3.13.0 catches an interrupt around a call, not at the jump back of a loop that ends a "try"
     threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
     end = time.monotonic() + 20
     while time.monotonic() < end:
