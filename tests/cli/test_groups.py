@@ -1,6 +1,7 @@
 """The option --groups: rows of a group are held out together."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -93,7 +94,8 @@ def test_groups_that_cannot_be_split(patients, run, tmp_path):
     (tmp_path / "a.csv").write_text("g,x,y\n" + "".join(f"{n % 2},{n / 7},{n % 2}\n" for n in range(20)))
     status, out, err = run("cv", "a.csv", "--groups", "g", "--folds", 2)
     assert (status, out) == (2, "") and err.count("\n") == 1
-    assert "--folds 2 with --groups leaves no row of class 1 to train on in fold" in err
+    # which of the two depends on the version of scikit-learn, which makes the folds
+    assert re.search("--folds 2 with --groups leaves no row of class [01] to train on in fold", err)
     (tmp_path / "b.csv").write_text(
         "g,x,y\n" + "".join(f"{n % 5 or ''},{n / 7},{n % 2}\n" for n in range(20))
     )

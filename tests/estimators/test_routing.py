@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import sklearn
 import sklearn.svm
 from estimators.problems import blobs
+from packaging.version import Version
 from sklearn import config_context
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
@@ -101,6 +103,10 @@ def test_groups_reach_the_splitter(problem):
     assert_scores_are_equal(ours, theirs)
 
 
+@pytest.mark.skipif(
+    Version(sklearn.__version__) < Version("1.8"),
+    reason="before 1.8 scikit-learn's Pipeline does not hand sample_weight on to score",
+)
 @pytest.mark.parametrize("search", [LOOSearchCV, SeededCV])
 def test_searches_hand_on_inside_of_others(problem, search):
     X, y = problem
