@@ -1,7 +1,7 @@
 """Run targets of make to their end, and keep in a table when and what they said: seen.py TABLE TARGET...
 
-For targets that are too long for continuous integration. What is not kept: a run of changed files, of a part
-of the tests, or one that fails.
+For targets that are too long for continuous integration, and for other versions of Python and of packages.
+What is not kept: a run of changed files, of a part of the tests, or one that fails.
 """
 
 import csv
@@ -13,7 +13,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-COLUMNS = ("command", "commit", "day", "minutes", "what it said")
+COLUMNS = ("command", "Python", "commit", "day", "minutes", "what it said")
 # of pytest and of Snakemake
 LAST = re.compile(r"^=+ (.*\bpassed\b.*) in [\d.]+s\b|^(\d+ of \d+ steps \(100%\) done)", flags=re.MULTILINE)
 
@@ -41,6 +41,11 @@ def run(target):
     return "".join(lines)
 
 
+def key(row):
+    """What a table has one row of."""
+    return row["command"], row["Python"]
+
+
 def main(table, *targets):
     if "PYTEST_ARGS" in os.environ:
         sys.exit("PYTEST_ARGS names a part of the tests: nothing is kept")
@@ -51,6 +56,8 @@ def main(table, *targets):
             sys.exit(f"make {target} does not say how it ended: nothing is kept")
         row = {
             "command": f"make {target}",
+            # of .venv, which make PYTHON=... chooses
+            "Python": "{}.{}".format(*sys.version_info),
             "commit": head,
             "day": datetime.now(UTC).date().isoformat(),
             "minutes": f"{(time.monotonic() - begin) / 60:.0f}",
@@ -58,11 +65,11 @@ def main(table, *targets):
         }
         path = Path(table)
         rows = list(csv.DictReader(path.read_text().splitlines())) if path.exists() else []
-        rows = [*(entry for entry in rows if entry["command"] != row["command"]), row]
+        rows = [*(entry for entry in rows if key(entry) != key(row)), row]
         with open(path, "w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(sorted(rows, key=lambda entry: entry["command"]))
+            writer.writerows(sorted(rows, key=key))
 
 
 if __name__ == "__main__":

@@ -48,10 +48,22 @@ def test_what_was_seen_is_kept_once_for_each_target(root: Path, project: Path) -
         ("make drawn", "7 of 7 steps (100%) done"),
         ("make long", "3 passed, 1 skipped"),
     ]
+    assert {row["Python"] for row in table} == {"{}.{}".format(*sys.version_info)}
     head = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True
     ).stdout
     assert all(head.startswith(row["commit"]) and len(row["commit"]) == 10 for row in table)
+
+
+def test_every_version_of_python_has_its_row(root: Path, project: Path) -> None:
+    other = dict.fromkeys(["command", "Python", "commit", "day", "minutes", "what it said"], "7")
+    other |= {"command": "make long", "Python": "3.9"}
+    text = ",".join(other) + "\n" + ",".join(other.values()) + "\n"
+    (project / "seen.csv").write_text(text)
+    assert seen(root, project, "long").returncode == 0
+    first, second = rows(project / "seen.csv")
+    assert second == other and first["command"] == "make long"
+    assert first["Python"] == "{}.{}".format(*sys.version_info)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +97,5 @@ def test_the_table_is_one_of_targets(root: Path, targets: set[str]) -> None:
     assert {row["command"].removeprefix("make ") for row in table} <= targets and table
     for row in table:
         assert re.fullmatch(r"[0-9a-f]{10}", row["commit"]) and int(row["minutes"]) >= 0
+        assert re.fullmatch(r"3\.\d+", row["Python"])
         assert "failed" not in row["what it said"]
