@@ -98,4 +98,4 @@ def test_the_table_is_one_of_targets(root: Path, targets: set[str]) -> None:
     for row in table:
         assert re.fullmatch(r"[0-9a-f]{10}", row["commit"]) and int(row["minutes"]) >= 0
         assert re.fullmatch(r"3\.\d+", row["Python"])
-        assert "failed" not in row["what it said"]
+        assert not re.search(r"\bfailed\b", row["what it said"])
