@@ -1,7 +1,7 @@
 """Run targets of make to their end, and keep in a table when and what they said: seen.py TABLE TARGET...
 
 For targets that are too long for continuous integration, and for other versions of Python and of packages.
-What is not kept: a run of changed files, of a part of the tests, or one that fails.
+Runs of changed files or of a part of the tests are not kept, and neither are runs that fail.
 """
 
 import csv
@@ -42,7 +42,7 @@ def run(target):
 
 
 def key(row):
-    """What a table has one row of."""
+    """Return the command and the version of Python, of which the table has one row each."""
     return row["command"], row["Python"]
 
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold, 
 
 from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
 
-BEFORE_1_8 = pytest.mark.skipif(
+SINCE_1_8 = pytest.mark.skipif(
     Version(sklearn.__version__) < Version("1.8"), reason="scikit-learn before 1.8 has no such value"
 )
 PAIRS = [(SVC, sklearn.svm.SVC), (NuSVC, sklearn.svm.NuSVC)]
@@ -36,7 +36,7 @@ def test_every_parameter_is_there(ours, theirs):
         {"shrinking": False},
         {"random_state": 7},
         {"random_state": np.random.RandomState(0)},
-        pytest.param({"probability": "deprecated"}, marks=BEFORE_1_8),
+        pytest.param({"probability": "deprecated"}, marks=SINCE_1_8),
         {"cache_size": 1},
         {"kernel": "poly", "degree": 2, "coef0": 1.0},
     ],
