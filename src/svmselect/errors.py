@@ -4,12 +4,20 @@ import numpy as np
 
 from svmselect.checks import as_numbers
 
-__all__ = ["WeightedErrors", "misclassified", "weighted_share"]
+__all__ = ["WeightedErrors", "misclassified", "weighted_share", "zero_within"]
 
 
 def misclassified(y, decision):
     """Return whether each decision value has the wrong sign; 0 is class +1 (Franc et al. 2008, eq. 2)."""
     return (decision >= 0) != (y > 0)
+
+
+def zero_within(values, certificate):
+    """Return the values, exactly 0 where they are known to `certificate` only, and it allows 0.
+
+    Round-off must not decide the sign of a value that is 0: then labels depend on the order of rows.
+    """
+    return np.where(np.abs(values) <= certificate, 0.0, values)
 
 
 class WeightedErrors:

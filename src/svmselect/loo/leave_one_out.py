@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_bounds, check_labels, check_options, check_start, frozen
-from svmselect.errors import misclassified
+from svmselect.errors import misclassified, zero_within
 from svmselect.gram import Gram
 from svmselect.loo._retrain import retrain, retrain_briefly, solve_in_turn
-from svmselect.loo.regression import counter, identical_rows
+from svmselect.loo.groups import bounds_without, identical_rows
+from svmselect.loo.regression import counter
 from svmselect.loo.result import LeaveOneOut
 from svmselect.loo.sufficiency import sufficiency_checks
 from svmselect.solver._smo import Dual
@@ -138,6 +139,9 @@ def leave_one_out(
     a threshold it is the middle of its interval, everywhere and without the point, and errors are the signs
     of these values.
 
+    *Zeros.* Values that are known to 1e-8 only, and may be 0, are exactly 0, which counts as class +1. So errors
+    do not depend on the order of points or on round-off.
+
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them
     that sum has the bound that the others leave. In the solution returned their alphas are in proportion to
@@ -200,7 +204,7 @@ def leave_one_out(
     return LeaveOneOut(
         errors=errors,
         error=float(errors @ points.stands_for / gram.m),
-        decision=points.decision,
+        decision=frozen(points.known_decision()),
         resolved_by=points.resolved_by,
         n_iter=points.n_iter,
         columns_requested=columns_now - columns,
@@ -270,6 +274,11 @@ class _Problem:
         return min(self.tol, EXACT) if self.exact or self.decision_values else self.tol
 
     @property
+    def zero(self):
+        """Decision values up to this size count as 0: no solution of this problem is known better."""
+        return GAP if self.exact or self.decision_values else 0.0
+
+    @property
     def largest_gap(self):
         """KKT gap above which a fit counts as not converged."""
         return min(self.tol, GAP) if self.decision_values else self.tol
@@ -300,6 +309,7 @@ class _Points:
     stands_for: np.ndarray
     solved: np.ndarray  # the points that are to be solved for, because no check resolves them
     surely_right: np.ndarray  # bool, shape (m,): proved by a check, whatever the decision value's sign
+    zero: float  # see `_Problem.zero`
     n_iter: int
     not_converged: np.ndarray
     report: Callable | None = None  # is told of n more points as done
@@ -311,7 +321,12 @@ class _Points:
 
     def errors(self, y):
         """Return which points are known to be errors."""
-        return (self.resolved_by != "") & ~self.surely_right & misclassified(y, self.decision)
+        return (self.resolved_by != "") & ~self.surely_right & misclassified(y, self.known_decision())
+
+    def known_decision(self):
+        """Return the decision values, 0 where they may be 0; the sign of a certified point is proved."""
+        certificate = np.where(self.resolved_by == "certified", 0.0, self.zero)
+        return zero_within(self.decision, certificate)
 
     def hopeless(self, problem):
         """Return whether the caller gives up, given the errors known so far."""
@@ -363,13 +378,14 @@ def _solve_all(problem, gram, first, group, columns_may_do):
         solution = replace(solution, n_iter=steps + solution.n_iter)
     if grouped:
         solution = _split_among_points(solution, group, problem.C)
+    solution = replace(solution, decision=frozen(zero_within(solution.decision, problem.zero)))
     return _FullFit(dual, y, bound, group, converged, solution)
 
 
 def _resolve_by_checks(problem, full, sample, rng):
     """Return the `_Points`: those that a sufficiency check resolves, and those that are to be solved for."""
     m, solution = problem.gram.m, full.solution
-    resolved_by = sufficiency_checks(problem.gram, problem.y, solution)
+    resolved_by = sufficiency_checks(problem.gram, problem.y, solution, problem.zero)
     not_converged = np.empty(0, dtype=np.intp)
     if problem.decision_values:
         resolved_by[solution.alpha > 0] = ""
@@ -392,6 +408,7 @@ def _resolve_by_checks(problem, full, sample, rng):
         stands_for=stands_for,
         solved=solved,
         surely_right=surely_right,
+        zero=problem.zero,
         n_iter=solution.n_iter,
         not_converged=not_converged,
     )
@@ -399,8 +416,9 @@ def _resolve_by_checks(problem, full, sample, rng):
 
 def _resolve_by_paths(problem, full, points):
     """Unlearn the undecided points, in portions; return whether the caller gives up."""
+    all_bounds_left = bounds_without(problem.C, full.group)
     for part in _portions(points.undecided, points.decision, problem.y, problem.give_up):
-        bounds_left = full.bound[full.group[part]] - problem.C[part]
+        bounds_left = all_bounds_left[part]
         # a few steps of Algorithm 3 for each point, while these cost less than paths
         if not problem.decision_values:
             values, outcome, n_iter = retrain_briefly(

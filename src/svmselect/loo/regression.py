@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_options, frozen
 from svmselect.gram import Gram
+from svmselect.loo.groups import bounds_without, identical_rows
 from svmselect.solver._smo import Dual
 from svmselect.solver._state import midpoint
-from svmselect.solver.feasible import SNAP, balanced
+from svmselect.solver.feasible import SNAP, balanced, snapped
 from svmselect.svr import RegressionSolution, check_regression, check_theta, middle_of, regression_of
 from svmselect.threads import one_blas_thread
 from svmselect.unlearning._paths import Outcome
@@ -26,7 +27,6 @@ __all__ = [
     "LeaveOneOutRegression",
     "ScaledRegression",
     "counter",
-    "identical_rows",
     "leave_one_out_svr",
 ]
 
@@ -203,40 +203,41 @@ def leave_one_out_svr(
     begin = time.process_time()
     start = None if start is None else check_theta(start, C)
     scaled = ScaledRegression.scaling(z, C, epsilon)
-    first, group = identical_rows(gram, z, trained) if models is None else (trained, np.arange(trained.size))
-    full = _FullRegression(gram, scaled, first, group, trained, start, max_iter)
+    full = _FullRegression(gram, scaled, trained, start, max_iter)
     solution = full.solution(counts)
     # 3) rows whose model stays
     predictions = solution.prediction.copy()
     resolved_by = np.full(gram.m, "inside", dtype="<U9")
     kkt_gap = np.full(gram.m, max(full.dual.gap_now(), 0) + max(full.dual.rounding(), 0))
-    shifts = full.shifts_of_middle() if solution.n_inbound == 0 else np.zeros(trained.size)
+    shifts = np.zeros(trained.size) if full.fixes_threshold() else full.shifts_of_middle()
     predictions[trained] += shifts
-    # those of the groups, whose rows are first the models of rows without a path
+    # variables of the groups and thresholds, without each row
     left = None if models is None else (np.tile(full.theta, (trained.size, 1)), solution.b + shifts)
     # 4) support vectors, by paths, and by training without them
-    left_out = trained[full.moves()]
-    report = counter(progress, left_out.size)
-    undecided, failed = left_out, np.arange(0 if solution.converged else gram.m)
-    if method == "unlearn" and solution.converged and left_out.size:
-        places = np.searchsorted(trained, left_out)
-        rows = group[places]
+    places = np.flatnonzero(full.moves())
+    report = counter(progress, places.size)
+    undecided, failed = places, np.arange(0 if solution.converged else gram.m)
+    if method == "unlearn" and solution.converged and places.size:
+        ends = None if left is None else (np.empty((places.size, full.theta.size)), np.empty(places.size))
         values, outcome, gaps = unlearn_rows(
-            full.dual, scaled.epsilon, rows, full.bound[rows] - scaled.C[left_out], report, left
+            full.dual, scaled.epsilon, full.group[places], full.bound_left[places], report, ends
         )
         reached = outcome == Outcome.REACHED
-        predictions[left_out[reached]], kkt_gap[left_out[reached]] = values[reached], gaps[reached]
-        resolved_by[left_out[reached]] = "unlearned"
-        undecided = left_out[~reached]
+        unlearned, undecided = places[reached], places[~reached]
+        predictions[trained[unlearned]], kkt_gap[trained[unlearned]] = values[reached], gaps[reached]
+        resolved_by[trained[unlearned]] = "unlearned"
+        if left is not None:
+            left[0][unlearned], left[1][unlearned] = ends[0][reached], ends[1][reached]
     values, gaps, converged, n_iter = full.train_without(undecided, max_iter, report, left)
-    predictions[undecided], kkt_gap[undecided], resolved_by[undecided] = values, gaps, "retrained"
-    failed = np.union1d(np.setdiff1d(failed, left_out), undecided[~converged])
+    retrained = trained[undecided]
+    predictions[retrained], kkt_gap[retrained], resolved_by[retrained] = values, gaps, "retrained"
+    failed = np.union1d(np.setdiff1d(failed, trained[places]), retrained[~converged])
     # 5) results in the units of the targets
     predictions = scaled.middle + scaled.unit * predictions
-    if models is not None and left is not None:
+    if models is not None:
         theta, b = models
         theta[:], b[:] = scaled.unit * solution.theta, scaled.middle + scaled.unit * solution.b
-        theta[np.ix_(trained, trained)] = scaled.unit * left[0]
+        theta[np.ix_(trained, trained)] = scaled.unit * full.split_among_rows(left[0])
         b[trained] = scaled.middle + scaled.unit * left[1]
     columns, values_now = gram.thread_counts
     return LeaveOneOutRegression(
@@ -256,16 +257,23 @@ def leave_one_out_svr(
 class _FullRegression:
     """The scaled regression of all rows, in which each group of identical rows is one row.
 
-    `first` has a row of each group, `group` the group of each row that is `trained` on. `dual`, `bound` and
-    `theta` are those of the groups. It is solved from `start`, in the units of the targets, or from 0.
+    `first` has a row of each group, and `group` the group of each row that is `trained` on. `dual`, `bound`
+    and `theta` are those of the groups, and `bound_left` is the bound that a row's group has without it. The
+    regression is solved from `start`, in the units of the targets, or from 0.
     """
 
-    def __init__(self, gram, scaled, first, group, trained, start, max_iter):
-        self.gram, self.scaled, self.first, self.group, self.trained = gram, scaled, first, group, trained
-        self.bound = np.bincount(group, scaled.C[trained])
-        part = gram if first.size == gram.m else gram.restricted(first, keep=True).compute()
-        self.dual = Dual(part, scaled.z[first])
-        theta = None if start is None else np.bincount(group, start[trained]) / scaled.unit
+    def __init__(self, gram, scaled, trained, start, max_iter):
+        self.gram, self.scaled, self.trained = gram, scaled, trained
+        self.first, self.group = identical_rows(gram, scaled.z, trained)
+        C = scaled.C[trained]
+        self.bound, self.bound_left = np.bincount(self.group, C), bounds_without(C, self.group)
+        part = gram if self.first.size == gram.m else gram.restricted(self.first, keep=True).compute()
+        self.dual = Dual(part, scaled.z[self.first])
+        theta = None
+        if start is not None:
+            theta = snapped(
+                np.bincount(self.group, start[trained]) / scaled.unit, -self.bound, self.bound
+            )
         self.dual.regress(self.bound, scaled.epsilon, theta)
         _active_set.solve(self.dual, "wss2", EXACT, max_iter)
         self.theta = self.dual.state()[0]
@@ -281,10 +289,31 @@ class _FullRegression:
         support = np.flatnonzero(self.theta)
         prediction[rest] = gram.product(self.first[support], self.theta[support], rest) + solution.b
         # variables of a group are in proportion to their bounds
-        theta, C = np.zeros(gram.m), scaled.C[self.trained]
-        share = C / self.bound[group]
-        theta[self.trained] = np.clip(self.theta[group] * share, -C, C)
+        theta, C, bound = np.zeros(gram.m), scaled.C[self.trained], self.bound[group]
+        size = np.abs(self.theta)[group]
+        theta[self.trained] = np.sign(self.theta)[group] * np.where(size < bound, size * (C / bound), C)
         return replace(solution, theta=theta, C=scaled.C, prediction=prediction)
+
+    def split_among_rows(self, theta):
+        """Return variables of all trained rows, shape (n_trained, n_trained), without each of them in turn.
+
+        `theta`, shape (n_trained, n_groups), are those of the groups, in which rows of a group share the
+        variable in proportion to their bounds.
+        """
+        if self.first.size == self.trained.size:
+            return theta
+        C = self.scaled.C[self.trained]
+        rows = theta[:, self.group] * (C / self.bound[self.group])
+        for k in np.flatnonzero(self.bound_left > 0):
+            members = np.flatnonzero(self.group == self.group[k])
+            rows[k, members] = theta[k, self.group[k]] * C[members] / self.bound_left[k]
+            rows[k, k] = 0
+        return rows
+
+    def fixes_threshold(self):
+        """Return whether an in-bound row fixes the threshold, which is an interval otherwise."""
+        size = np.abs(self.theta)
+        return bool(((size > 0) & (size < self.bound)).any())
 
     def moves(self):
         """Return whether the model changes where each trained row is left out, shape (n_trained,).
@@ -292,8 +321,7 @@ class _FullRegression:
         A group of identical rows that comes to its bound without a row no longer fixes b.
         """
         theta = np.abs(self.theta)[self.group]
-        bound_left = self.bound[self.group] - self.scaled.C[self.trained]
-        return (theta > 0) & (theta >= (1 - SNAP) * bound_left)
+        return (theta > 0) & (theta >= (1 - SNAP) * self.bound_left)
 
     def shifts_of_middle(self):
         """Return by how much b changes where each row is left out, shape (n_trained,).
@@ -306,7 +334,7 @@ class _FullRegression:
         C = np.maximum(hi, -lo)
         up = np.where(theta < C, np.where(theta < 0, positive - tube, positive), np.inf)
         low = np.where(theta > -C, np.where(theta > 0, positive, positive - tube), -np.inf)
-        single = self.bound[self.group] == self.scaled.C[self.trained]
+        single = self.bound_left == 0
         middle = -self.dual.state()[2]
         shifts = np.zeros(self.trained.size)
         ends = (up == up.min()) | (low == low.max())
@@ -315,19 +343,19 @@ class _FullRegression:
             shifts[k] = middle - midpoint(up[rest].min(), low[rest].max())
         return shifts
 
-    def train_without(self, rows, max_iter, report, models):
-        """Train without each of some rows, from the full solution; fill in their `models` if there are any.
+    def train_without(self, places, max_iter, report, models):
+        """Train without each of some trained rows, from the full solution; fill in `models` if there are any.
 
         Returns predictions, KKT gaps, whether each fit has converged, and the number of steps.
         """
-        prediction, gap = np.empty((2, rows.size))
-        converged, n_iter = np.zeros(rows.size, dtype=bool), 0
+        prediction, gap = np.empty((2, places.size))
+        converged, n_iter = np.zeros(places.size, dtype=bool), 0
         z, epsilon, known = self.scaled.z[self.first], self.scaled.epsilon, self.dual.known_product()
         dual = Dual(self.dual.gram, z)
-        for k, row in enumerate(rows):
-            r = self.group[np.searchsorted(self.trained, row)]
+        for k, place in enumerate(places):
+            r = self.group[place]
             C = self.bound.copy()
-            C[r] = max(C[r] - self.scaled.C[row], 0.0)
+            C[r] = self.bound_left[place]
             inbound = np.flatnonzero((np.abs(self.theta) < C) & (self.theta != 0))
             before = dual.state()[-1]
             theta = balanced(self.theta, -C, C, inbound)
@@ -340,23 +368,12 @@ class _FullRegression:
                     break
             theta, f, b, _, gap[k], after = dual.state()
             if models is not None:
-                models[0][r], models[1][r] = theta, b
+                models[0][place], models[1][place] = theta, b
             prediction[k] = f[r] + dual.linear_term()[r] + b
             gap[k] += max(dual.rounding(), 0)
             n_iter += after - before
             report(1)
         return prediction, gap, converged, n_iter
-
-
-def identical_rows(gram, z, trained):
-    """Return the first of each group of identical rows and targets, and the group of each trained row."""
-    numbers = gram.row_groups
-    if numbers[-1] == gram.m - 1:  # all rows differ
-        return trained, np.arange(trained.size)
-    keys = np.stack([numbers[trained].astype(np.float64), z[trained]], axis=1)
-    _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return trained[first[order]], np.argsort(order)[group.reshape(-1)]
 
 
 def counter(progress, total):

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
 from svmselect.checks import check_options, frozen
+from svmselect.errors import zero_within
 from svmselect.gram import Gram
-from svmselect.loo.regression import EXACT, counter, identical_rows
+from svmselect.loo.groups import bounds_without, identical_rows
+from svmselect.loo.regression import EXACT, counter
 from svmselect.one_class import check_nu
 from svmselect.solver._smo import Dual
 from svmselect.solver._state import midpoint
@@ -38,7 +40,8 @@ class LeaveOneOutOneClass:
     Attributes
     ----------
     decision : ndarray, shape (m,)
-        Decision value of each row by the model trained without it.
+        Decision value of each row by the model trained without it: exactly 0 where `kkt_gap` allows 0, as it
+        does where a copy of the row is an in-bound support vector. 0 is accepted.
     resolved_by : ndarray of str, shape (m,)
         "inside": the model of the reduced total has no use for the row. "unlearned": the end of its path.
         "retrained": by training without it.
@@ -138,26 +141,27 @@ def leave_one_out_one_class(
     # 3) the rows of each weight, from the model of all rows with the reduced sum
     report, n_iter = counter(progress, trained.size), solution.n_iter
     for value in np.unique(weight[trained])[::-1]:
-        rows = trained[weight[trained] == value]
+        places = np.flatnonzero(weight[trained] == value)
         full.reduce(value, max_iter)
         n_iter += full.n_iter
-        groups = full.group[np.searchsorted(trained, rows)]
+        rows = trained[places]
         kkt_gap[rows], failed[rows] = full.certainty(), not full.reached()
-        decision[rows] = full.unit * full.decision_without(groups, value)
+        decision[rows] = full.unit * full.decision_without(places)
         # 4) support vectors, by paths, and by training without them
-        moving = full.moves(groups, value)
+        moving = full.moves(places)
         report(np.count_nonzero(~moving))
-        rows, groups = rows[moving], groups[moving]
+        rows, places = rows[moving], places[moving]
         if rows.size == 0:
             continue
-        values, reached, gaps = full.unlearn(groups, value, report)
+        values, reached, gaps = full.unlearn(places, report)
         resolved_by[rows] = np.where(reached, "unlearned", "retrained")
         failed[rows] = False
         for k in np.flatnonzero(~reached):
-            values[k], gaps[k], failed[rows[k]], steps = full.train_without(groups[k], value, max_iter)
+            values[k], gaps[k], failed[rows[k]], steps = full.train_without(places[k], max_iter)
             n_iter += steps
             report(1)
         decision[rows], kkt_gap[rows] = full.unit * values, full.unit * gaps
+    decision = zero_within(decision, kkt_gap)
     columns, values_now = gram.thread_counts
     return LeaveOneOutOneClass(
         decision=frozen(decision),
@@ -173,19 +177,12 @@ def leave_one_out_one_class(
 
 
 class _PathsOfOneClass(PointStart):
-    """The model of all rows with the reduced sum, at which paths start; it keeps the gaps of their ends."""
+    """The model of all rows with the reduced sum, at which paths start."""
 
     def __init__(self, tableau, theta, g, hi, gap):
         zero, one = np.zeros(theta.size), np.ones(theta.size)
         super().__init__(tableau, one, theta, g, zero, hi, gap, 1.0, zero)
         self.largest_gap = max(GAP_OF_PATHS, GAPS * gap)
-        self.gaps = np.full(theta.size, np.nan)
-
-    def conditions(self, points, bounds_left):
-        """Compute gap, round-off, threshold and widths of the ends of paths; see `PointStart.conditions`."""
-        result = super().conditions(points, bounds_left)
-        self.gaps[self.tableau.order[points]] = np.maximum(result[0], 0) + result[1]
-        return result
 
 
 class _FullOneClass:
@@ -193,13 +190,15 @@ class _FullOneClass:
 
     Variables are in units in which decision values are about 1 in size, so that tolerances suit them. The
     `unit` is a power of 2, so that scaling rounds nothing. `dual`, `bound` and `theta` are those of the
-    groups, and `group` is the group of each row that is trained on.
+    groups, `group` is the group of each row that is trained on, and `bound_left` the bound that this group
+    has without the row.
     """
 
     def __init__(self, gram, nu, weight, trained, max_iter):
         self.first, self.group = identical_rows(gram, np.zeros(gram.m), trained)
         self.trained, self.nu = trained, nu
         self.bound = np.bincount(self.group, weight[trained])
+        self.bound_left = bounds_without(weight[trained], self.group)
         part = gram if self.first.size == gram.m else gram.restricted(self.first, keep=True).compute()
         self.dual, self.zero = Dual(part, np.zeros(self.first.size)), np.zeros(self.first.size)
         # 1) a rough solution, for the unit of its decision values
@@ -211,7 +210,8 @@ class _FullOneClass:
         size = max(float(np.abs(f).max()), LEAST_UNIT * total * largest)
         self.unit = float(np.ldexp(1.0, np.frexp(size)[1])) if size > 0 else 1.0
         # 2) the solution to round-off
-        self.bound, self.sum, self.n_iter = self.bound / self.unit, total / self.unit, 0
+        self.bound, self.bound_left = self.bound / self.unit, self.bound_left / self.unit
+        self.sum, self.n_iter = total / self.unit, 0
         self.solve(theta / self.unit, max_iter)
 
     def solve(self, theta, max_iter):
@@ -239,6 +239,7 @@ class _FullOneClass:
         decision[self.trained] = self.unit * (self.f + self.b)[self.group]
         rest, support = np.flatnonzero(weight == 0), np.flatnonzero(self.theta)
         decision[rest] = self.unit * (gram.product(self.first[support], self.theta[support], rest) + self.b)
+        decision = zero_within(decision, self.certainty())
         columns, values = gram.thread_counts
         result = Solution(
             alpha=frozen(alpha),
@@ -265,38 +266,34 @@ class _FullOneClass:
         self.solve(self.start_of(self.bound, total), max_iter)
         self.total = total
 
-    def bounds_left(self, groups, weight):
-        """Return the bound of each group without one row of this weight: exactly 0 where that is all."""
-        left = self.bound[groups] - weight / self.unit
-        return np.where(left <= SNAP * self.bound[groups], 0.0, left)
+    def moves(self, places):
+        """Return whether the model changes where each of some trained rows is left out."""
+        theta = self.theta[self.group[places]]
+        return (theta > 0) & (theta >= (1 - SNAP) * self.bound_left[places])
 
-    def moves(self, groups, weight):
-        """Return whether the model changes where a row of each group is left out."""
-        theta = self.theta[groups]
-        return (theta > 0) & (theta >= (1 - SNAP) * self.bounds_left(groups, weight))
-
-    def decision_without(self, groups, weight):
-        """Return decision values of rows that the model does without.
+    def decision_without(self, places):
+        """Return decision values of trained rows that the model does without.
 
         Where no in-bound row fixes b, a row at the end of its interval takes that end with it.
         """
+        groups = self.group[places]
         values = self.f[groups] + self.b
         if ((self.theta > 0) & (self.theta < self.bound)).any():
             return values
         up, low = np.where(self.theta < self.bound, self.f, np.inf), np.where(self.theta > 0, -self.f, np.inf)
-        alone = (self.bounds_left(groups, weight) == 0) & (self.theta[groups] == 0)
+        alone = (self.bound_left[places] == 0) & (self.theta[groups] == 0)
         for k in np.flatnonzero(alone & (self.f[groups] == up.min())):
             rest = np.arange(up.size) != groups[k]
             values[k] = self.f[groups[k]] - midpoint(up[rest].min(), -low[rest].min())
         return values
 
-    def unlearn(self, groups, weight, report):
-        """Return decision values without a row of each group, by paths; whether they are certified; and gaps.
+    def unlearn(self, places, report):
+        """Return decision values without each of some rows, by paths; whether they are certified; and gaps.
 
         Without in-bound rows b is an interval, and S is the row that first takes over; see `unlearn_points`.
         """
         if not self.reached():
-            return np.zeros(groups.size), np.zeros(groups.size, dtype=bool), np.zeros(groups.size)
+            return np.zeros(places.size), np.zeros(places.size, dtype=bool), np.zeros(places.size)
         inbound, b = np.flatnonzero((self.theta > 0) & (self.theta < self.bound)), self.b
         if inbound.size == 0:
             can_take_over = np.flatnonzero(self.theta < self.bound)
@@ -304,13 +301,13 @@ class _FullOneClass:
             b = -self.f[inbound[0]]
         gap = max(self.dual.gap_now(), 0.0)
         start = _PathsOfOneClass(Tableau(self.dual.gram, inbound), self.theta, self.f + b, self.bound, gap)
-        values, outcome = start.decide(groups, self.bounds_left(groups, weight), report, False)
-        return values, outcome == Outcome.REACHED, start.gaps[groups]
+        values, outcome, gaps = start.decide(self.group[places], self.bound_left[places], report, False)
+        return values, outcome == Outcome.REACHED, gaps
 
-    def train_without(self, r, weight, max_iter):
+    def train_without(self, place, max_iter):
         """Return the decision value of a row by training without it, its gap, failure, and the steps."""
-        bound = self.bound.copy()
-        bound[r] = self.bounds_left(np.array([r]), weight)[0]
+        r, bound = self.group[place], self.bound.copy()
+        bound[r] = self.bound_left[place]
         dual = Dual(self.dual.gram, self.zero)
         for start in (self.start_of(bound, self.total), filled(bound, self.total)):
             dual.confine(self.zero, bound, start)

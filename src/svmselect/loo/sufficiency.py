@@ -10,7 +10,7 @@ __all__ = ["sufficiency_checks"]
 ROUNDING_OF_ROOM = 1e-9
 
 
-def sufficiency_checks(gram, y, solution):
+def sufficiency_checks(gram, y, solution, zero=0.0):
     """Return the check that resolves each point, "check1" to "check3", or "" (Franc et al. 2008, Table 1).
 
     1. ``alpha_r = 0``: correct. 2. ``y_r`` is not the sign of ``f(x_r)``: an error. 3. The solution is stable
@@ -18,7 +18,7 @@ def sufficiency_checks(gram, y, solution):
     threshold that retraining gives, an interval's midpoint included, two of them ask for more than the paper
     does (proof in ``docs/how_it_works.md``): without in-bound SV, check 1 leaves out the points at which the
     threshold's interval ends, and check 3 asks that the in-bound SVs other than r have more room in their
-    boxes than ``alpha_r``.
+    boxes than ``alpha_r``. Check 3 proves that the margin of the left-out point is above `zero`.
     """
     alpha, C = solution.alpha, solution.C
     inbound = (alpha > 0) & (alpha < C)
@@ -29,7 +29,7 @@ def sufficiency_checks(gram, y, solution):
     slack = np.maximum(0, 1 - y * solution.decision)
     resolved_by = np.full(gram.m, "", dtype="U9")
     has_room = room > alpha * (1 + ROUNDING_OF_ROOM)
-    resolved_by[has_room & (2 * alpha * gram.squared_radius() + slack < 1)] = "check3"
+    resolved_by[has_room & (2 * alpha * gram.squared_radius() + slack < 1 - zero)] = "check3"
     resolved_by[misclassified(y, solution.decision)] = "check2"
     unused = alpha == 0
     if not inbound.any():

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svmselect.errors import zero_within
 from svmselect.loo import leave_one_out
 from svmselect.loo.leave_one_out import EXACT
 from svmselect.path import moved_along_C
@@ -296,7 +297,8 @@ def loo_path(
                 break
             rest, column = np.delete(np.arange(gram.m), pair.rows), pair.number
             values[pair.rows, column], trained[pair.rows, column] = loo.decision, loo.solution.decision
-            values[rest, column] = trained[rest, column] = pair_decision(gram, pair, loo.solution, rest)
+            of_rest = zero_within(pair_decision(gram, pair, loo.solution, rest), GAP)
+            values[rest, column] = trained[rest, column] = of_rest
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
                 most = _without(most, pair, loo.errors)

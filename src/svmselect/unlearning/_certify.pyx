@@ -175,12 +175,13 @@ class Ends:
     its box, where the sign is certain by how the path would go on. Then `direction` and `rate` are the rates
     of the variables and of g per unit of alpha_r. `reach` is 0 where the sign is certain by the value of g_r,
     or alpha_r has come to its end. `remaining` is the part of alpha_r that is still to be taken away, and
-    `moved` says whether theta_t of any end, or of a direction, differs from the start.
+    `moved` says whether theta_t of any end, or of a direction, differs from the start. `gap` is the largest
+    KKT gap that an end may have, round-off included, once it is checked.
     """
 
     def __init__(self, n, m):
         self.theta, self.g, self.direction, self.rate = np.empty((4, n, m))
-        self.reach, self.remaining = np.empty((2, n))
+        self.reach, self.remaining, self.gap = np.empty((3, n))
         self.moved = np.zeros(m, dtype=np.int8)
 
 

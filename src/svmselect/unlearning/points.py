@@ -112,7 +112,9 @@ def follow_paths(full, y, points, bounds_left, progress, stop, outside):
     decision, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     for tableau, b, places in starts:
         start = PointStart(tableau, y, theta, f + b, lo, hi, gap)
-        decision[places], outcome[places] = start.decide(points[places], bounds_left[places], progress, stop)
+        decision[places], outcome[places], _ = start.decide(
+            points[places], bounds_left[places], progress, stop
+        )
     return decision, outcome
 
 
@@ -244,12 +246,16 @@ class PointStart:
             points, bounds_left, x, bend, self.y, *boxes, tableau.diagonal, self.gap * width, donors
         )
 
-    def decide(self, points, bounds_left, progress, stop):
-        """Compute decision values and outcomes of `unlearn_points`, for the points of this tableau."""
+    def decide(self, points, bounds_left, progress, stop, models=None):
+        """Compute decision values and outcomes of `unlearn_points`, and KKT gaps, for points of this tableau.
+
+        The gap is the largest that the end of a path may have, given its round-off: 0 without a path. Row k
+        of `models`, shape (n, m), is filled with the variables at the end of the k-th path.
+        """
         tableau, m = self.tableau, self.y.size
         points = tableau.number[points]
         decision = self.g[points] + self.p[points]
-        outcome = np.full(points.size, int(Outcome.CERTAIN))
+        outcome, gaps = np.full(points.size, int(Outcome.CERTAIN)), np.zeros(points.size)
         size = max(FEW, KEPT_VALUES // m)
         for begin in range(0, points.size, size):
             part = points[begin : begin + size]
@@ -279,9 +285,12 @@ class PointStart:
                 value, confirmed = self.check_ends(part[places], bounds[places], stop)
                 result[~confirmed] = Outcome.UNDECIDED
                 decision[begin + places], outcome[begin + places] = value, result
+                gaps[begin + places] = self.ends.gap[: places.size]
+                if models is not None:
+                    models[np.ix_(begin + places, tableau.order)] = self.ends.theta[: places.size]
                 if progress is not None:
                     progress(int(np.count_nonzero(result != Outcome.UNDECIDED)))
-        return decision, outcome
+        return decision, outcome, gaps
 
     def strayed(self, n):
         """Compute by how much the first n ends contradict the Gram matrix; see `_certify.strayed`."""
@@ -329,6 +338,7 @@ class PointStart:
             ends.rate[going] = self.tableau.times_gram(ends.direction[going])
         # 2) the KKT conditions, and the margin of the left-out point
         gap, noise, b, width = self.conditions(points, bounds_left)
+        ends.gap[:n] = np.maximum(gap, 0) + noise
         decision = ends.g[np.arange(n), points] + self.p[points] + b
         margin = self.y[points] * decision
         confirmed = (gap <= self.largest_gap) & (noise <= TOLD)

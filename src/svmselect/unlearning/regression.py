@@ -47,16 +47,14 @@ def _conditions(theta, g, C, side, tube, slack, noise):
 class _RegressionStart(PointStart):
     """The solution of a regression at which the paths of all rows start; see `PointStart`.
 
-    Bounds and p are those of the side of each row, and the `tube` is ``2 epsilon`` wide. `models`, shape (m,
-    m), is filled with the variables at the end of each row's path.
+    Bounds and p are those of the side of each row, and the `tube` is ``2 epsilon`` wide.
     """
 
-    def __init__(self, tableau, theta, g, lo, hi, gap, p, tube, models=None):
+    def __init__(self, tableau, theta, g, lo, hi, gap, p, tube):
         side = np.where(hi > 0, 1.0, -1.0) if tube > 0 else np.where(theta < 0, -1.0, 1.0)
         super().__init__(tableau, side, theta, g, lo, hi, gap, 1.0, p)
         self.largest_gap = max(GAP, GAPS * gap)
         self.tube, self.C = tube, np.maximum(self.hi, -self.lo)
-        self.gaps, self.models = np.full(theta.size, np.nan), models
 
     def conditions(self, points, bounds_left):
         """Compute gap, round-off, threshold and widths of the ends of paths, whose widths are not needed."""
@@ -67,10 +65,6 @@ class _RegressionStart(PointStart):
         slack = 10 * np.asarray(self.paths.theta_slack)
         noise = round_off(theta, self.tableau.diagonal, 1.0)
         gap, rounding, level = _conditions(theta, g, C, self.y, self.tube, slack, noise)
-        rows = self.tableau.order[points]
-        self.gaps[rows] = np.maximum(gap, 0) + rounding
-        if self.models is not None:
-            self.models[np.ix_(rows, self.tableau.order)] = theta
         return gap, rounding, -level, np.zeros(n)
 
 
@@ -78,8 +72,8 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
     """Return predictions, outcomes and KKT gaps of left-out rows, by paths from the solution of all rows.
 
     `full` is the solved Dual, in units in which its targets are about 1 in size; `points` are support
-    vectors. For `bounds_left` and `progress` see `unlearn_points`. `models`, a pair of arrays of shape (m, m)
-    and (m,), is filled with variables and thresholds of the models without each row.
+    vectors. For `bounds_left` and `progress` see `unlearn_points`. `models`, a pair of arrays of shape (n, m)
+    and (n,), is filled with variables and thresholds of the models without each of the n points.
 
     The outcome is REACHED where the Gram matrix confirms the end of the path, else UNDECIDED. The gap is the
     largest that the end may have, given its round-off.
@@ -102,21 +96,19 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
                 starts.append((np.array([first]), -sides[0][first], places, sides))
     for members, b, places, (f_of_side, lo_of_side, hi_of_side, p_of_side) in starts:
         tableau = Tableau(full.gram, members)
-        g = f_of_side + b
-        start = _RegressionStart(
-            tableau, theta, g, lo_of_side, hi_of_side, gap, p_of_side, tube, models and models[0]
+        start = _RegressionStart(tableau, theta, f_of_side + b, lo_of_side, hi_of_side, gap, p_of_side, tube)
+        ends = None if models is None else np.empty((places.size, theta.size))
+        prediction[places], outcome[places], gaps[places] = start.decide(
+            points[places], bounds_left[places], progress, False, ends
         )
-        prediction[places], outcome[places] = start.decide(
-            points[places], bounds_left[places], progress, False
-        )
-        gaps[places] = start.gaps[points[places]]
+        if models is not None:
+            models[0][places] = ends
     if models is not None:
         everything = np.arange(theta.size)
         for part in slices(points.size, BLOCK_ROWS):
-            rows = points[part]
             # b = prediction - K theta
-            sums = np.einsum("ij,ij->i", models[0][rows], rows_of(full.gram, rows, everything))
-            models[1][rows] = prediction[part] - sums
+            sums = np.einsum("ij,ij->i", models[0][part], rows_of(full.gram, points[part], everything))
+            models[1][part] = prediction[part] - sums
     return prediction, outcome, gaps
 
 
