@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.checks import check_amounts, check_options
+from svmselect.checks import check_amounts, check_options, frozen
 from svmselect.gram import Gram
 from svmselect.solver.blocks import blocks_by_rows, dual_of
 from svmselect.solver.feasible import filled
@@ -16,6 +16,8 @@ from svmselect.svm import Solution, solution_of
 from svmselect.threads import one_blas_thread
 
 __all__ = ["check_nu", "solve_one_class"]
+
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def check_nu(gram, nu, weight):
@@ -55,7 +57,8 @@ def solve_one_class(
     weight : array_like, shape (m,), optional
         Upper bounds of alpha; 1 by default, as in LIBSVM. A row of weight 0 is left out of the training set.
     tol : float
-        Stop when ``M+ - M- <= tol`` (LIBSVM's stopping rule), in units of the kernel.
+        Stop when ``M+ - M- <= tol u`` (LIBSVM's stopping rule). The unit u is the gap at the start, but at
+        most ``max_i w_i k(x_i, x_i)``: with a small nu all values may be smaller than an absolute tolerance.
     working_set, active_set, max_iter
         See `solve_csvc`, also for the problems that are solved by blocks.
 
@@ -63,7 +66,9 @@ def solve_one_class(
     -------
     Solution
         Its objective is ``1/2 alpha'K alpha``. A row is rejected where ``decision < 0``, and `b` is LIBSVM's
-        ``-rho``. `decision_function` has None for `y`.
+        ``-rho``, but for up to the KKT gap: no row below its upper bound is rejected, so that the weight of
+        rejected rows is at most ``nu sum(weight)`` (Schoelkopf et al. 2001, Proposition 3).
+        `decision_function` has None for `y`.
 
     Raises
     ------
@@ -88,7 +93,17 @@ def solve_one_class(
     blocks = blocks_by_rows(gram) if working_set is None and active_set else None
     dual, solve = dual_of(gram, np.zeros(gram.m), blocks, active_set)
     dual.confine(np.zeros(gram.m), weight, filled(weight, nu * weight.sum()))
-    converged = solve(dual, rule, tol, max_iter)
+    largest = float((weight * dual.gram.diagonal).max())
+    start = dual.gap_now()
+    unit = min(start, largest) if start > 0 else largest
+    converged = solve(dual, rule, max(tol * unit, TINY), max_iter)
     solution = solution_of(dual, dual.gram, 1.0, weight, converged, *counts)
-    # the variables do not sum to 0, on which `solution_of` relies
-    return replace(solution, objective=dual.state()[3])
+    # the least value of rows below their bounds is 0 at least
+    lack = min(float(solution.decision[solution.alpha < weight].min(initial=0)), 0.0)
+    return replace(
+        solution,
+        b=solution.b - lack,
+        decision=frozen(solution.decision - lack),
+        # the variables do not sum to 0, on which `solution_of` relies
+        objective=dual.state()[3],
+    )

@@ -24,12 +24,13 @@ from svmselect.gram import Gram
 from svmselect.path import FAR, check_values
 from svmselect.solver._smo import NuRegression
 from svmselect.solver.blocks import blocks_by_rows, dual_of
-from svmselect.solver.feasible import balanced, filled
+from svmselect.solver.feasible import SNAP, balanced, filled, snapped
 from svmselect.threads import one_blas_thread
 
 __all__ = [
     "RegressionPoint",
     "RegressionSolution",
+    "TOL",
     "check_epsilon",
     "check_regression",
     "check_theta",
@@ -40,7 +41,12 @@ __all__ = [
     "solve_nusvr",
     "solve_svr",
     "solve_svr_path",
+    "spread_of",
+    "tol_of",
 ]
+
+EPS = float(np.finfo(np.float64).eps)
+TOL = 1e-3  # KKT gap at which training stops, relative to the spread of the targets
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,25 @@ def middle_of(z, C):
     return 0.5 * trained.min() + 0.5 * trained.max()
 
 
+def spread_of(z, weight):
+    """Return the unit of a regression: the standard deviation of the targets, or 1 if all are equal.
+
+    Targets count by their `weight`, shape (m,).
+    """
+    size = float(np.abs(z[weight > 0]).max())
+    if size == 0:
+        return 1.0
+    # units near the ends of float64, whose squares are none
+    scaled = z / size
+    spread = float(np.sqrt(np.average((scaled - np.average(scaled, weights=weight)) ** 2, weights=weight)))
+    return size * spread if spread > EPS else 1.0
+
+
+def tol_of(tol, z, weight):
+    """Return the KKT gap at which training stops, in units of the targets: `TOL` of their spread by default."""
+    return TOL * spread_of(z, weight) if tol is None else tol
+
+
 def check_theta(start, C):
     """Return a feasible start, shape (m,); raise a ValueError for an infeasible one."""
     start = as_numbers(start, "start")
@@ -123,7 +148,7 @@ def check_theta(start, C):
         raise ValueError(f"start must lie in [-C, C], got {start[i]} at row {i} where C is {C[i]}")
     if abs(start.sum()) > 1e-9 * max(float(np.abs(start).sum()), C.max()):
         raise ValueError(f"start must have the sum 0, got {start.sum():.3g}")
-    return start
+    return snapped(start, -C, C)
 
 
 @one_blas_thread()
@@ -132,7 +157,7 @@ def solve_svr(
     z: ArrayLike,
     C: ArrayLike,
     epsilon: float = 0.1,
-    tol: float = 1e-3,
+    tol: float | None = None,
     working_set: str | None = None,
     active_set: bool = True,
     start: ArrayLike | None = None,
@@ -153,8 +178,9 @@ def solve_svr(
         set.
     epsilon : float
         Half the width of the tube in which errors do not count, >= 0, in units of the targets.
-    tol : float
-        Stop when ``M+ - M- <= tol``, in units of the targets (LIBSVM's stopping rule).
+    tol : float, optional
+        Stop when ``M+ - M- <= tol``, in units of the targets (LIBSVM's stopping rule). By default a thousandth
+        of their standard deviation.
     working_set, active_set, max_iter
         See `solve_csvc`, also for the problems that are solved by blocks.
     start : array_like, shape (m,), optional
@@ -189,7 +215,7 @@ def solve_svr(
     -1.03
     """
     z, C, epsilon = check_regression(gram, z, C, epsilon)
-    rule = "wss2" if working_set is None else working_set
+    tol, rule = tol_of(tol, z, C), "wss2" if working_set is None else working_set
     max_iter = check_options(tol, rule, max_iter, gram.m)
     theta = None if start is None else check_theta(start, C)
     active_set = active_set and gram.kernel.definite
@@ -228,7 +254,7 @@ def solve_nusvr(
     z: ArrayLike,
     C: ArrayLike,
     nu: float = 0.5,
-    tol: float = 1e-3,
+    tol: float | None = None,
     working_set: str = "wss2",
     max_iter: int | None = None,
 ) -> RegressionSolution:
@@ -243,8 +269,9 @@ def solve_nusvr(
     nu : float
         In (0, 1]: a lower bound on the share of support vectors, an upper bound on the share of rows outside
         the tube.
-    tol : float
-        Stop when on both sides of the tube ``M+ - M- <= tol``, in units of the targets, as LIBSVM does.
+    tol : float, optional
+        Stop when on both sides of the tube ``M+ - M- <= tol``, in units of the targets, as LIBSVM does. By
+        default a thousandth of their standard deviation.
     working_set, max_iter
         See `solve_csvc`.
 
@@ -262,24 +289,75 @@ def solve_nusvr(
     z, C, _ = check_regression(gram, z, C, 0.0)
     if isinstance(nu, bool) or not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
         raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
+    tol = tol_of(tol, z, C)
     max_iter = check_options(tol, working_set, max_iter, gram.m)
-    counts, middle = gram.thread_counts, middle_of(z, C)
-    # 1) a start: the largest targets have positive variables, the least negative ones
-    order = np.argsort(z, kind="stable")
-    theta, total = np.zeros((2, gram.m)), nu * C.sum() / 2
-    for side, rows in enumerate((order[::-1], order)):
-        theta[side, rows] = filled(C[rows], total)
-    # 2) with epsilon > 0 no row has variables on both sides
-    if not ((theta > 0).all(axis=0)).any():
-        dual = NuRegression(gram, z - middle)
-        dual.start(C, theta[0] - theta[1])
-        converged = dual.solve(working_set, tol, max_iter)
-        epsilon = -dual.rho()
-        if epsilon > 0:
-            solution = regression_of(dual, gram, C, epsilon, middle, converged, counts)
-            size = epsilon * np.abs(solution.theta).sum()
-            return replace(solution, objective=solution.objective + size)
-    return solve_svr(gram, z, C, 0.0, tol=tol, working_set=working_set, max_iter=max_iter)
+    run = _NuRun(gram, z, C, nu * C.sum() / 2, tol, working_set, max_iter)
+    # 1) from the rows with the largest and the least targets, unless a row would be on both sides
+    solution = run.from_variables(run.first())
+    if solution is not None:
+        return solution
+    # 2) the SVR of epsilon = 0 is the solution where its variables are small enough
+    inner = run.with_epsilon(0.0)
+    if run.holds(inner) or not inner.converged:
+        return inner
+    # 3) from solutions of an epsilon whose variables are too large, scaled to the sum that is allowed. The
+    # sums on both sides fix a set that is not convex: a poor start may lead to a point with epsilon < 0.
+    low, high = 0.0, float(np.ptp(z[C > 0])) / 2
+    solution = run.from_variables(run.scaled(inner.theta))
+    while solution is None and high - low > EPS * high:
+        epsilon = 0.5 * (low + high)
+        part = run.with_epsilon(epsilon)
+        if run.holds(part):
+            high = epsilon
+        else:
+            low, solution = epsilon, run.from_variables(run.scaled(part.theta))
+    return replace(inner, converged=False) if solution is None else solution
+
+
+class _NuRun:
+    """The fits of one nu-SVR, in which the variables of each side have the sum `total`, at most."""
+
+    def __init__(self, gram, z, C, total, tol, working_set, max_iter):
+        self.gram, self.z, self.C, self.total = gram, z, C, total
+        self.options = working_set, tol, max_iter
+        self.counts, self.middle = gram.thread_counts, middle_of(z, C)
+
+    def first(self):
+        """Return variables with the sums of the constraint: of the largest and of the least targets."""
+        order = np.argsort(self.z, kind="stable")
+        theta = np.zeros((2, self.z.size))
+        for side, rows in enumerate((order[::-1], order)):
+            theta[side, rows] = filled(self.C[rows], self.total)
+        # with epsilon > 0 no row has variables on both sides
+        return None if (theta > 0).all(axis=0).any() else theta[0] - theta[1]
+
+    def scaled(self, theta):
+        """Return variables whose sums are too large, scaled down to those of the constraint."""
+        positive, negative = theta[theta > 0].sum(), -theta[theta < 0].sum()
+        return theta * np.where(theta > 0, self.total / positive, self.total / negative)
+
+    def holds(self, solution):
+        """Return whether the variables of a solution keep the constraint."""
+        return bool(np.abs(solution.theta).sum() <= 2 * self.total * (1 + SNAP))
+
+    def from_variables(self, theta):
+        """Return the solution that has these sums on both sides, or None if its epsilon is not positive."""
+        if theta is None:
+            return None
+        dual = NuRegression(self.gram, self.z - self.middle)
+        dual.start(self.C, theta)
+        converged, epsilon = dual.solve(*self.options), -dual.rho()
+        if epsilon <= 0:
+            return None
+        solution = regression_of(dual, self.gram, self.C, epsilon, self.middle, converged, self.counts)
+        size = epsilon * np.abs(solution.theta).sum()
+        return replace(solution, objective=solution.objective + size)
+
+    def with_epsilon(self, epsilon):
+        """Return the solution of an epsilon-SVR."""
+        working_set, tol, max_iter = self.options
+        options = dict(tol=tol, working_set=working_set, max_iter=max_iter)
+        return solve_svr(self.gram, self.z, self.C, epsilon, **options)
 
 
 class RegressionPoint(NamedTuple):
@@ -301,7 +379,7 @@ def solve_svr_path(
     z: ArrayLike,
     Cs: ArrayLike,
     epsilons: ArrayLike = 0.1,
-    tol: float = 1e-3,
+    tol: float | None = None,
     working_set: str | None = None,
 ) -> Iterator[RegressionPoint]:
     """Train an epsilon-SVR for every epsilon and every C on the same Gram matrix, each from the one before.

@@ -15,7 +15,7 @@ from svmselect.cli.read import MOST_CLASSES, label_names
 from svmselect.cli.select import check_gamma, grid_of, search_options, write_models
 from svmselect.cli.train import check_encoding, save
 from svmselect.sklearn import LOOSearchCV, OneClassSVM
-from svmselect.sklearn.candidates import default_grid
+from svmselect.sklearn.candidates import DEFAULT, default_grid
 from svmselect.sklearn.machine import LeftOutOneClass
 from svmselect.sklearn.progress import progress_bar
 from svmselect.sklearn.scoring import Scoring
@@ -208,9 +208,8 @@ def _model(arguments, **parameters):
 def _searched(arguments, X, y):
     """Return the search of the options, after its fit."""
     model = _model(arguments)
-    grid = default_grid(model.kernel, X, "nu")
-    if not arguments.scoring:
-        grid["nu"] = [DEFAULT_NU]
+    nus = list(DEFAULT["nu"]) if arguments.scoring else [DEFAULT_NU]
+    grid = {"nu": nus} | default_grid(model, X)
     options = search_options(arguments, not arguments.quiet)
     return LOOSearchCV(model, grid_of(arguments, grid), scoring=arguments.scoring, **options).fit(X, y)
 

@@ -149,7 +149,7 @@ def search_options(arguments, verbose):
 def _searched(arguments, X, y, groups, verbose):
     """Return the search of the options, after its fit."""
     model = evaluated_model(arguments)
-    grid = grid_of(arguments, default_grid(model.kernel, X))
+    grid = grid_of(arguments, default_grid(model, X))
     options = search_options(arguments, verbose)
     options["scoring"] = scorer_for(arguments.scoring, arguments.positive, y)
     if arguments.by == "loo":

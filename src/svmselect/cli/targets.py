@@ -34,7 +34,7 @@ SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
 
 
 def _checked(arguments, data):
-    """Raise a ValueError for a score or a file that is not for regressions; remark on odd units."""
+    """Return the targets; raise a ValueError for a score or a file that is not for regressions."""
     check_encoding(arguments, data)
     z, name = data.labels, getattr(arguments, "scoring", None)
     if name is not None:
@@ -42,12 +42,6 @@ def _checked(arguments, data):
             Scoring(name).rehearse(LeftOutRegression(data.X, z), z, None)
         except (ValueError, TypeError, AttributeError) as error:
             raise ValueError(f"--scoring {name} is not for numbers: {error}") from None
-    deviation = float(z.std())
-    if not SMALL <= deviation <= LARGE and arguments.epsilon is None:
-        warn(
-            f"the targets deviate by {deviation:.3g} from their mean; C and epsilon, 0.1 by default, "
-            "are in their units"
-        )
     return z
 
 
@@ -56,8 +50,14 @@ def _regression(arguments, **parameters):
     return SVR(**common_options(arguments), **parameters)
 
 
-def _model(arguments):
-    """Return the SVR of the options of one model."""
+def _model(arguments, z):
+    """Return the SVR of the options of one model; remark on odd units of its targets."""
+    deviation = float(z.std())
+    if not SMALL <= deviation <= LARGE and arguments.epsilon is None:
+        warn(
+            f"the targets deviate by {deviation:.3g} from their mean; C and epsilon, 0.1 by default, "
+            "are in their units"
+        )
     epsilon = 0.1 if arguments.epsilon is None else arguments.epsilon
     return _regression(arguments, C=arguments.C, gamma=arguments.gamma, epsilon=epsilon)
 
@@ -85,7 +85,8 @@ def loo(arguments):
     """Run the command `loo` for a regression."""
     check_plotting(None, arguments.report)
     X, data, facts = load(arguments)
-    z, model = _checked(arguments, data), _model(arguments)
+    z = _checked(arguments, data)
+    model = _model(arguments, z)
     begin = time.perf_counter()
     model.fit(X, z)
     with progress_bar(1, not arguments.quiet) as report:
@@ -121,7 +122,8 @@ def loo(arguments):
 def span(arguments):
     """Run the command `span` for a regression: the estimate of the left-out error from a single fit."""
     X, data, facts = load(arguments)
-    z, model = _checked(arguments, data), _model(arguments)
+    z = _checked(arguments, data)
+    model = _model(arguments, z)
     begin = time.perf_counter()
     estimate = model.fit(X, z).span_estimate_
     seconds = time.perf_counter() - begin
@@ -146,7 +148,8 @@ def _folds(arguments, data, option="folds"):
 def cv(arguments):
     """Run the command `cv` for a regression."""
     X, data, facts = load(arguments)
-    z, model, folds = _checked(arguments, data), _model(arguments), _folds(arguments, data)
+    z, folds = _checked(arguments, data), _folds(arguments, data)
+    model = _model(arguments, z)
     names = {"absolute": ERROR, "squared": "neg_root_mean_squared_error"}
     if arguments.scoring:
         names["score"] = arguments.scoring
@@ -185,7 +188,7 @@ def train(arguments):
     X, data, facts = load(arguments)
     z = _checked(arguments, data)
     begin = time.perf_counter()
-    model = _model(arguments).fit(X, z)
+    model = _model(arguments, z).fit(X, z)
     seconds = time.perf_counter() - begin
     save(model, data, arguments)
     training = _errors(z, model.predict(X))
@@ -267,7 +270,7 @@ def select(arguments):
 def _searched(arguments, X, z, folds, verbose):
     """Return the search of the options, after its fit; `folds` are for --by cv."""
     model = _regression(arguments)
-    grid = grid_of(arguments, default_grid(model.kernel, X) | {"epsilon": [0.1]})
+    grid = grid_of(arguments, default_grid(model, X, z))
     options = search_options(arguments, verbose) | {"scoring": arguments.scoring or ERROR}
     if arguments.by == "loo":
         return LOOSearchCV(model, grid, **options).fit(X, z)

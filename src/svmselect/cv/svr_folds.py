@@ -18,7 +18,7 @@ from svmselect.kernels import RBF
 from svmselect.loo.regression import ScaledRegression
 from svmselect.path import check_values
 from svmselect.solver._smo import Dual
-from svmselect.svr import check_epsilon, moved_to_bounds, regression_of
+from svmselect.svr import check_epsilon, moved_to_bounds, regression_of, tol_of
 from svmselect.threads import in_parallel, one_blas_thread
 from svmselect.unlearning.regression import RegressionFolds
 
@@ -83,7 +83,7 @@ def cross_validate_svr(
     gammas: ArrayLike | None = None,
     folds: ArrayLike = 5,
     weight: ArrayLike | None = None,
-    tol: float = 1e-3,
+    tol: float | None = None,
     max_iter: int | None = None,
     progress: Callable[[int, int], object] | None = None,
     seeding: str | None = None,
@@ -145,6 +145,7 @@ def cross_validate_svr(
         [check_epsilon(each) for each in np.atleast_1d(as_numbers(epsilons, "epsilons")).tolist()]
     )
     fold_numbers = _checked_folds(folds, weight)
+    tol = tol_of(tol, z, weight)
     max_iter = check_options(tol, "wss2", max_iter, gram.m)
     members = members_of(fold_numbers)
     seeding = seeding_of_grid(seeding, gram, len(members))

@@ -9,19 +9,32 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from svmselect.path import check_values
 from svmselect.sklearn.kernels import Precomputed, is_precomputed, kernel_of, resolved_gamma
 from svmselect.sklearn.one_vs_one import class_weights
-from svmselect.svr import check_epsilon
+from svmselect.sklearn.svr import SVR, Regressor
+from svmselect.svr import check_epsilon, spread_of
 
-__all__ = ["by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
+__all__ = ["DEFAULT", "by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 # The default grid has 64 models around C = 1 and a little below gamma = "scale".
 DEFAULT = {"C": tuple(2.0**e for e in range(-3, 12, 2)), "nu": (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)}
+DEFAULT_EPSILON = 0.1
 DEFAULT_GAMMA = tuple(2.0**e for e in range(-10, 5, 2))
 
 
-def default_grid(kernel, X, formulation="C"):
-    """Return the grid where none is given: values of C or nu, and of gamma for named kernels of distances."""
-    grid = {formulation: list(DEFAULT[formulation])}
+def default_grid(template, X, y=None, weight=None):
+    """Return the grid where none is given: values of C or nu, and of gamma for named kernels of distances.
+
+    C and epsilon of a regression are in units of the standard deviation of its targets `y`, which count by
+    `weight`. For nu-SVR the grid has values of C, for one class of gamma alone.
+    """
+    kernel, grid = template.kernel, {}
+    if isinstance(template, Regressor):
+        unit = spread_of(y, np.ones(y.size) if weight is None else weight)
+        grid["C"] = [unit * C for C in DEFAULT["C"]]
+        if isinstance(template, SVR):
+            grid["epsilon"] = [unit * DEFAULT_EPSILON]
+    elif _shared_parameter(template) is not None:
+        grid[template._formulation] = list(DEFAULT[template._formulation])
     if isinstance(kernel, str) and kernel in ("rbf", "laplacian", "chi2"):
         scale = resolved_gamma("scale", X)
         grid["gamma"] = [scale * factor for factor in DEFAULT_GAMMA]
@@ -35,9 +48,7 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
     from the grid, which may then hold distributions; by default all are taken.
     """
     name, shared = template._formulation, _shared_parameter(template)
-    grid = default_grid(template.kernel, data.X, name) if param_grid is None else param_grid
-    if param_grid is None and shared is None:
-        del grid["nu"]
+    grid = default_grid(template, data.X, data.y, data.weight) if param_grid is None else param_grid
     if n_candidates is None:
         for part in [grid] if isinstance(grid, Mapping) else grid:
             drawn = [key for key, values in part.items() if hasattr(values, "rvs")]

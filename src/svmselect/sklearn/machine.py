@@ -10,19 +10,29 @@ from scipy import sparse
 from sklearn.base import OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from svmselect.errors import zero_within
 from svmselect.forks import cached_property
 from svmselect.gram import Gram
-from svmselect.gram.rows import measured_from
+from svmselect.gram.rows import as_rows, measured_from
 from svmselect.kernels import Kernel, Linear
+from svmselect.kernels.panels import Rows
 from svmselect.loo import leave_one_out_one_class
 from svmselect.one_class import solve_one_class
-from svmselect.sklearn.classifier import KernelEstimator, canonical, step_limit, warn_not_converged
+from svmselect.sklearn.classifier import (
+    KernelEstimator,
+    canonical,
+    rows_to_predict,
+    step_limit,
+    warn_not_converged,
+)
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
 
 __all__ = ["LeftOutOneClass", "Machine", "OneClassSVM", "one_class_rows"]
+
+ROUND_OFF = 1e-12  # of a decision value, relative to the terms of its sum
 
 
 @dataclass
@@ -35,6 +45,7 @@ class _MachineTraining:
     z: np.ndarray | None  # targets; None of one class
     weight: np.ndarray
     solution: object  # RegressionSolution or Solution
+    model: "Machine"  # an unfitted copy, with the parameters of `fit`
     origin: np.ndarray | None  # see `Gram`
 
     @cached_property
@@ -81,7 +92,7 @@ class Machine(KernelEstimator):
         # 2) attributes
         for name in self._on_demand:
             self.__dict__.pop(name, None)
-        self._training = _MachineTraining(X, kernel, self.cache_size, z, weight, solution, origin)
+        self._training = _MachineTraining(X, kernel, self.cache_size, z, weight, solution, clone(self), origin)
         support = np.flatnonzero(theta)
         known = None if isinstance(kernel, Precomputed) else kernel
         rows = np.empty((0, 0)) if known is None else X[support]
@@ -165,7 +176,8 @@ class OneClassSVM(OutlierMixin, Machine):
     kernel, degree, gamma, coef0, shrinking, cache_size, max_iter
         See `SVC`.
     tol : float
-        KKT gap at which training stops, in units of the kernel. Left-out values do not depend on it.
+        KKT gap at which training stops, in units of the decision values; see `solve_one_class`. Left-out
+        values do not depend on it.
     verbose : bool
         A parameter of scikit-learn's OneClassSVM that changes nothing.
 
@@ -175,8 +187,8 @@ class OneClassSVM(OutlierMixin, Machine):
     shape_fit_, n_features_in_, feature_names_in_
         As in scikit-learn's OneClassSVM.
     loo_decision_ : ndarray, shape (m,)
-        The decision value of each row by the model trained without it, exact up to round-off. It is computed
-        on its first access.
+        The decision value of each row by the model trained without it, exact up to round-off, and 0 where
+        round-off allows 0. It is computed on its first access.
     loo_predictions_ : ndarray of int, shape (m,)
         1 where `loo_decision_` accepts the row, else -1.
     loo_rejection_rate_ : float
@@ -226,19 +238,30 @@ class OneClassSVM(OutlierMixin, Machine):
         return -self.intercept_
 
     def decision_function(self, X):
-        """Compute decision values, positive where a row is accepted: shape (n,).
+        """Compute decision values, not negative where a row is accepted: shape (n,).
 
-        With ``kernel="precomputed"`` X holds kernel values with the training rows, shape (n, m).
+        Values that may be 0, but for round-off, are 0. With ``kernel="precomputed"`` X holds kernel values
+        with the training rows, shape (n, m).
         """
-        return self._values(X)
+        return zero_within(self._values(X), ROUND_OFF * self._size_of_terms(X))
 
     def score_samples(self, X):
         """Compute decision values plus `offset_`, shape (n,)."""
-        return self._values(X) + self.offset_
+        return self.decision_function(X) + self.offset_
 
     def predict(self, X):
         """Predict 1 for rows that are accepted and -1 for others, shape (n,)."""
-        return _labels_of(self._values(X))
+        return _labels_of(self.decision_function(X))
+
+    def _size_of_terms(self, X):
+        """Return the size of the terms whose sum is the value of a row."""
+        size = np.abs(self.dual_coef_[0])
+        if self._kernel is None:
+            return np.abs(rows_to_predict(self, X)[:, self.support_]) @ size
+        if not size.size:  # no variable differs from 0
+            return 0.0
+        support_vectors = as_rows(measured_from(self.support_vectors_, self._origin))
+        return float(size @ np.abs(self._kernel.diagonal(Rows.pair(support_vectors, support_vectors)[0])))
 
     @cached_property
     def loo_decision_(self):
@@ -258,7 +281,7 @@ class OneClassSVM(OutlierMixin, Machine):
 
     def _left_out(self, training, progress=None):
         """Return the left-out decision values of the training rows."""
-        loo = self.left_out_on(training.gram, training.weight, progress)
+        loo = training.model.left_out_on(training.gram, training.weight, progress)
         warn_not_converged(loo.not_converged.size, self)
         return loo.decision
 

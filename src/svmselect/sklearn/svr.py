@@ -18,7 +18,7 @@ from svmselect.sklearn.classifier import checked_data, rows_to_predict, step_lim
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.machine import Machine
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
-from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr
+from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr, spread_of
 
 __all__ = ["SVR", "LeftOutRegression", "NuSVR", "Regressor", "regression_rows"]
 
@@ -53,6 +53,10 @@ class Regressor(RegressorMixin, Machine):
     def variables_of(solution):
         """Return the variables of a solution."""
         return solution.theta
+
+    def _options(self, z, weight):
+        """Return the tolerance of a solver, in units of the targets, and its limit of steps."""
+        return dict(tol=self.tol * spread_of(z, weight), max_iter=step_limit(self.max_iter))
 
     def fit(self, X, y, sample_weight=None):
         """Train.
@@ -110,7 +114,7 @@ class Regressor(RegressorMixin, Machine):
     def _left_out(self, training, progress=None, models=None):
         """Return the left-out predictions of the training rows."""
         data = training.gram, training.z, training.weight, training.solution
-        predictions, n = self.left_out_on(*data, progress, models)
+        predictions, n = training.model.left_out_on(*data, progress, models)
         warn_not_converged(n, self)
         return predictions
 
@@ -175,7 +179,8 @@ class SVR(Regressor):
     kernel, degree, gamma, coef0, shrinking, cache_size, max_iter
         See `SVC`.
     tol : float
-        KKT gap at which training stops, in units of the targets. Left-out predictions do not depend on it.
+        KKT gap at which training stops, relative to the standard deviation of the targets. Left-out
+        predictions do not depend on it.
     C : float
         Penalty of errors outside the tube, > 0.
     epsilon : float
@@ -222,8 +227,7 @@ class SVR(Regressor):
         """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
         (C,) = check_values([self.C], "C")
         start = None if former is None else moved_to_bounds(former, C * weight)
-        limit = step_limit(self.max_iter)
-        return solve_svr(gram, z, C * weight, self.epsilon, tol=self.tol, start=start, max_iter=limit)
+        return solve_svr(gram, z, C * weight, self.epsilon, start=start, **self._options(z, weight))
 
     @cached_property
     def span_estimate_(self):
@@ -231,7 +235,7 @@ class SVR(Regressor):
         training = training_of(self, "span_estimate_")
         gram, z, fitted = training.gram, training.z, training.solution
         tol = max(SPAN_TOL * np.ptp(z), np.finfo(float).tiny)
-        solution = solve_svr(gram, z, fitted.C, self.epsilon, tol=tol, start=fitted.theta)
+        solution = solve_svr(gram, z, fitted.C, fitted.epsilon, tol=tol, start=fitted.theta)
         return span_estimate_svr(gram, z, solution).mean_absolute_error
 
     def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
@@ -282,7 +286,7 @@ class NuSVR(Regressor):
     def solution_on(self, gram, z, weight, former=None):
         """Return the RegressionSolution on a Gram matrix; see `Regressor`."""
         (C,) = check_values([self.C], "C")
-        return solve_nusvr(gram, z, C * weight, self.nu, tol=self.tol, max_iter=step_limit(self.max_iter))
+        return solve_nusvr(gram, z, C * weight, self.nu, **self._options(z, weight))
 
     def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
         """Return the left-out predictions on a Gram matrix, by training without each row; see `Regressor`."""
