@@ -54,6 +54,7 @@ from svmselect.loo import (
     LeaveOneOutOneClass,
     LeaveOneOutRegression,
     leave_one_out,
+    leave_one_out_nusvr,
     leave_one_out_one_class,
     leave_one_out_svr,
 )
@@ -113,6 +114,7 @@ __all__ = [
     "interruptible_threads",
     "jaakkola_haussler",
     "leave_one_out",
+    "leave_one_out_nusvr",
     "leave_one_out_one_class",
     "leave_one_out_svr",
     "multiedit",

@@ -8,6 +8,7 @@ __all__ = [
     "as_numbers",
     "check_amounts",
     "check_bounds",
+    "check_float64",
     "check_labels",
     "check_match",
     "check_options",
@@ -29,6 +30,12 @@ def _check_gram(gram):
     """Raise a ValueError for anything but a Gram matrix."""
     if not hasattr(gram, "kernel_values"):
         raise ValueError(f"gram must be a Gram, made of rows and a kernel, got {type(gram).__name__}")
+
+
+def check_float64(gram):
+    """Raise a ValueError for a Gram matrix of float32, whose round-off no KKT gap shows."""
+    if gram.dtype != np.float64:
+        raise ValueError(f"gram must hold float64 values for exact leave-one-out, got {gram.dtype}")
 
 
 def check_targets(gram, z):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from svmselect.gram import Gram
 from svmselect.solver.blocks import blocks_by_rows, dual_of
 from svmselect.solver.feasible import filled
 from svmselect.svm import Solution, solution_of
+from svmselect.svr import check_share
 from svmselect.threads import one_blas_thread
 
 __all__ = ["check_nu", "solve_one_class"]
@@ -22,14 +22,13 @@ TINY = float(np.finfo(np.float64).tiny)
 
 def check_nu(gram, nu, weight):
     """Return nu as a float, and the upper bounds of alpha, shape (m,); raise a ValueError for bad ones."""
-    if isinstance(nu, bool) or not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
-        raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
+    nu = check_share(nu)
     if gram.origin is not None and not gram.kernel.stationary:
         raise ValueError(
             f"gram must measure rows from 0 for one class with {gram.kernel!r}, by origin=np.zeros(d), "
             f"got origin={gram.origin}"
         )
-    return float(nu), check_amounts(gram, 1.0 if weight is None else weight, "weight")
+    return nu, check_amounts(gram, 1.0 if weight is None else weight, "weight")
 
 
 @one_blas_thread()

@@ -28,11 +28,12 @@ from svmselect.solver.feasible import SNAP, balanced, filled, snapped
 from svmselect.threads import one_blas_thread
 
 __all__ = [
+    "TOL",
     "RegressionPoint",
     "RegressionSolution",
-    "TOL",
     "check_epsilon",
     "check_regression",
+    "check_share",
     "check_theta",
     "middle_of",
     "moved_to_bounds",
@@ -105,6 +106,13 @@ def check_epsilon(epsilon):
     return float(epsilon)
 
 
+def check_share(nu):
+    """Return nu as a float; raise a ValueError unless it is a number in (0, 1]."""
+    if isinstance(nu, bool) or not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
+        raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
+    return float(nu)
+
+
 def check_regression(gram, z, C, epsilon):
     """Return targets, upper bounds and epsilon of an epsilon-SVR; raise a ValueError for a bad one."""
     z = check_targets(gram, z)
@@ -133,7 +141,7 @@ def spread_of(z, weight):
 
 
 def tol_of(tol, z, weight):
-    """Return the KKT gap at which training stops, in units of the targets: `TOL` of their spread by default."""
+    """Return the KKT gap at which training stops: `tol`, or by default `TOL` of the targets' spread."""
     return TOL * spread_of(z, weight) if tol is None else tol
 
 
@@ -179,8 +187,8 @@ def solve_svr(
     epsilon : float
         Half the width of the tube in which errors do not count, >= 0, in units of the targets.
     tol : float, optional
-        Stop when ``M+ - M- <= tol``, in units of the targets (LIBSVM's stopping rule). By default a thousandth
-        of their standard deviation.
+        Stop when ``M+ - M- <= tol``, in units of the targets (LIBSVM's stopping rule). By default a
+        thousandth of their standard deviation.
     working_set, active_set, max_iter
         See `solve_csvc`, also for the problems that are solved by blocks.
     start : array_like, shape (m,), optional
@@ -287,9 +295,7 @@ def solve_nusvr(
         For a bad nu, C, tol or working set, targets that are not finite numbers, or shapes that differ.
     """
     z, C, _ = check_regression(gram, z, C, 0.0)
-    if isinstance(nu, bool) or not (isinstance(nu, numbers.Real) and 0 < nu <= 1):
-        raise ValueError(f"nu must be a number in (0, 1], got {nu!r}")
-    tol = tol_of(tol, z, C)
+    nu, tol = check_share(nu), tol_of(tol, z, C)
     max_iter = check_options(tol, working_set, max_iter, gram.m)
     run = _NuRun(gram, z, C, nu * C.sum() / 2, tol, working_set, max_iter)
     # 1) from the rows with the largest and the least targets, unless a row would be on both sides

@@ -68,7 +68,7 @@ def drawn(rng):
     return X, z, bounds, epsilon, kernels[rng.integers(len(kernels))], kind
 
 
-def differences(X, z, C, epsilon, kernel, dtype="float64"):
+def differences(X, z, C, epsilon, kernel):
     """Largest differences of left-out predictions from new fits and from LIBSVM's.
 
     Returns
@@ -77,7 +77,7 @@ def differences(X, z, C, epsilon, kernel, dtype="float64"):
         Relative to the targets' size, less what the solutions' own certificates leave open beyond `OURS`.
     n_compared, n_unknown : int
     """
-    gram = Gram(X, kernel, dtype=dtype)
+    gram = Gram(X, kernel)
     loo = leave_one_out_svr(gram, z, C, epsilon)
     trained = z[C > 0]
     size = max(
@@ -144,8 +144,7 @@ def main(number, seed=0):
     for n in range(seed, seed + number):
         rng = np.random.default_rng(n)
         X, z, C, epsilon, kernel, kind = drawn(rng)
-        dtype = "float32" if kind == "plain" and n % 4 == 0 else "float64"
-        ours, libsvm, n_compared, n_unknown = differences(X, z, C, epsilon, kernel, dtype)
+        ours, libsvm, n_compared, n_unknown = differences(X, z, C, epsilon, kernel)
         total, unknown = total + n_compared, unknown + n_unknown
         if ours > OURS or libsvm > LIBSVM:
             bad += 1

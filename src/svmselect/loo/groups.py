@@ -23,7 +23,7 @@ def bounds_without(C, group):
     difference of the group's bound and the row's would lose the digits of small ones.
     """
     sizes = np.bincount(group)
-    if (C == C[0]).all():
+    if (C[0] == C).all():
         return (sizes - 1)[group] * C[0]
     left = np.zeros(C.size)
     order = np.argsort(group, kind="stable")

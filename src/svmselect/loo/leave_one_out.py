@@ -139,8 +139,8 @@ def leave_one_out(
     a threshold it is the middle of its interval, everywhere and without the point, and errors are the signs
     of these values.
 
-    *Zeros.* Values that are known to 1e-8 only, and may be 0, are exactly 0, which counts as class +1. So errors
-    do not depend on the order of points or on round-off.
+    *Zeros.* Values that are known to 1e-8 only, and may be 0, are exactly 0, which counts as class +1. So
+    errors do not depend on the order of points or on round-off.
 
     *Identical points.* For "unlearn", points of equal rows and labels are one point whose bound is the sum of
     theirs: only the sum of their alphas matters, to the dual and to its constraints, and without one of them

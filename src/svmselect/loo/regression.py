@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
-from svmselect.checks import check_options, frozen
+from svmselect.checks import check_float64, check_options, frozen
 from svmselect.gram import Gram
 from svmselect.loo.groups import bounds_without, identical_rows
 from svmselect.solver._smo import Dual
@@ -24,15 +24,19 @@ from svmselect.unlearning.regression import unlearn_rows
 
 __all__ = [
     "EXACT",
+    "FullRegression",
     "LeaveOneOutRegression",
     "ScaledRegression",
     "counter",
     "leave_one_out_svr",
+    "solve_to_round_off",
 ]
 
 METHODS = ("unlearn", "retrain")
 # KKT gap to which all fits are solved, relative to the targets' size; they count as converged at GAP
 EXACT = 1e-12
+# ... after a solution to this gap, which tells how much round-off there is
+NEARLY_EXACT = 1e-10
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ def leave_one_out_svr(
     method : {"unlearn", "retrain"}
         "unlearn": the variable of each row goes to 0 along the path of optimal solutions of the other rows
         (Ma, Theiler and Perkins 2003), from a solution with a KKT gap of at most 1e-12 of the targets' size,
-        or the least that float64 can tell. The end of each path is checked; see Notes. "retrain": training
+        or of the round-off in the gradient. The end of each path is checked; see Notes. "retrain": training
         without each support vector, for comparisons.
     start : array_like, shape (m,), optional
         Feasible variables to start the full solution from; zeros by default.
@@ -169,14 +173,15 @@ def leave_one_out_svr(
     Raises
     ------
     ValueError
-        For a bad argument, or a kernel that is not positive semi-definite.
+        For a bad argument, values in float32, or a kernel that is not positive semi-definite.
 
     Notes
     -----
     A row with a variable of 0 does not change the model, unless no in-bound row fixes the threshold: then the
     threshold is the middle of the interval that the other rows leave. Identical rows with one target are one
     row whose bound is the sum of theirs. The gradient at the end of a path is compared with the Gram matrix,
-    as `leave_one_out` does, and the KKT gap may be 1e-11 of the targets' size. Rows that fail are trained
+    as `leave_one_out` does, and the KKT gap may be 1e-11 of the targets' size, or as much as ten times the
+    gap of the solution of all rows, or as the round-off of 200 steps, up to 1e-8. Rows that fail are trained
     without in the same way as all rows are; if float64 cannot tell a gap of 1e-8, `not_converged` names them.
 
     Examples
@@ -190,6 +195,7 @@ def leave_one_out_svr(
     """
     # 1) arguments
     z, C, epsilon = check_regression(gram, z, C, epsilon)
+    check_float64(gram)
     gram.check_definite()
     if method not in METHODS:
         raise ValueError(f"method must be one of {list(METHODS)}, got {method!r}")
@@ -203,7 +209,7 @@ def leave_one_out_svr(
     begin = time.process_time()
     start = None if start is None else check_theta(start, C)
     scaled = ScaledRegression.scaling(z, C, epsilon)
-    full = _FullRegression(gram, scaled, trained, start, max_iter)
+    full = FullRegression(gram, scaled, trained, start, max_iter)
     solution = full.solution(counts)
     # 3) rows whose model stays
     predictions = solution.prediction.copy()
@@ -226,7 +232,7 @@ def leave_one_out_svr(
         unlearned, undecided = places[reached], places[~reached]
         predictions[trained[unlearned]], kkt_gap[trained[unlearned]] = values[reached], gaps[reached]
         resolved_by[trained[unlearned]] = "unlearned"
-        if left is not None:
+        if left is not None and ends is not None:
             left[0][unlearned], left[1][unlearned] = ends[0][reached], ends[1][reached]
     values, gaps, converged, n_iter = full.train_without(undecided, max_iter, report, left)
     retrained = trained[undecided]
@@ -235,10 +241,7 @@ def leave_one_out_svr(
     # 5) results in the units of the targets
     predictions = scaled.middle + scaled.unit * predictions
     if models is not None:
-        theta, b = models
-        theta[:], b[:] = scaled.unit * solution.theta, scaled.middle + scaled.unit * solution.b
-        theta[np.ix_(trained, trained)] = scaled.unit * full.split_among_rows(left[0])
-        b[trained] = scaled.middle + scaled.unit * left[1]
+        full.restore_models(models, solution, left)
     columns, values_now = gram.thread_counts
     return LeaveOneOutRegression(
         predictions=frozen(predictions),
@@ -254,7 +257,7 @@ def leave_one_out_svr(
     )
 
 
-class _FullRegression:
+class FullRegression:
     """The scaled regression of all rows, in which each group of identical rows is one row.
 
     `first` has a row of each group, and `group` the group of each row that is `trained` on. `dual`, `bound`
@@ -271,11 +274,9 @@ class _FullRegression:
         self.dual = Dual(part, scaled.z[self.first])
         theta = None
         if start is not None:
-            theta = snapped(
-                np.bincount(self.group, start[trained]) / scaled.unit, -self.bound, self.bound
-            )
+            theta = snapped(np.bincount(self.group, start[trained]) / scaled.unit, -self.bound, self.bound)
         self.dual.regress(self.bound, scaled.epsilon, theta)
-        _active_set.solve(self.dual, "wss2", EXACT, max_iter)
+        solve_to_round_off(self.dual, max_iter)
         self.theta = self.dual.state()[0]
 
     def solution(self, counts):
@@ -309,6 +310,16 @@ class _FullRegression:
             rows[k, members] = theta[k, self.group[k]] * C[members] / self.bound_left[k]
             rows[k, k] = 0
         return rows
+
+    def restore_models(self, models, solution, left):
+        """Fill in variables and thresholds of all rows, in units of the targets, from those of the groups.
+
+        `left` are those without each trained row, and `solution` is that of all rows, for rows of weight 0.
+        """
+        (theta, b), scaled, trained = models, self.scaled, self.trained
+        theta[:], b[:] = scaled.unit * solution.theta, scaled.middle + scaled.unit * solution.b
+        theta[np.ix_(trained, trained)] = scaled.unit * self.split_among_rows(left[0])
+        b[trained] = scaled.middle + scaled.unit * left[1]
 
     def fixes_threshold(self):
         """Return whether an in-bound row fixes the threshold, which is an interval otherwise."""
@@ -362,7 +373,7 @@ class _FullRegression:
             for start in (theta, None):
                 # the full solution may be so large that its round-off hides the one without the row
                 dual.regress(C, epsilon, start, None if start is None else known)
-                _active_set.solve(dual, "wss2", EXACT, max_iter)
+                solve_to_round_off(dual, max_iter)
                 converged[k] = dual.reached(GAP)
                 if converged[k]:
                     break
@@ -374,6 +385,17 @@ class _FullRegression:
             n_iter += after - before
             report(1)
         return prediction, gap, converged, n_iter
+
+
+def solve_to_round_off(dual, max_iter):
+    """Solve a dual problem to a KKT gap of `EXACT`, or of the round-off in its gradient if that is more.
+
+    Below round-off, steps go to and fro without an end.
+    """
+    _active_set.solve(dual, "wss2", NEARLY_EXACT, max_iter)
+    aim = max(EXACT, dual.rounding())
+    if aim < dual.gap_now() <= NEARLY_EXACT:
+        _active_set.solve(dual, "wss2", aim, max_iter)
 
 
 def counter(progress, total):

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import svmselect.solver._active_set as _active_set
-from svmselect.checks import check_options, frozen
+from svmselect.checks import check_float64, check_options, frozen
 from svmselect.errors import zero_within
 from svmselect.gram import Gram
 from svmselect.loo.groups import bounds_without, identical_rows
-from svmselect.loo.regression import EXACT, counter
+from svmselect.loo.regression import EXACT, counter, solve_to_round_off
 from svmselect.one_class import check_nu
 from svmselect.solver._smo import Dual
 from svmselect.solver._state import midpoint
@@ -23,14 +23,15 @@ from svmselect.svm import Solution
 from svmselect.threads import one_blas_thread
 from svmselect.unlearning._paths import Outcome
 from svmselect.unlearning.points import GAP, TOLD, PointStart
-from svmselect.unlearning.regression import GAP as GAP_OF_PATHS
-from svmselect.unlearning.regression import GAPS
+from svmselect.unlearning.regression import largest_gap
 from svmselect.unlearning.tableau import Tableau
 
 __all__ = ["LeaveOneOutOneClass", "leave_one_out_one_class"]
 
 # The unit of the decision values is at least this share of what all variables on one row would give.
 LEAST_UNIT = 1e-4
+# Values up to this size, in this unit, count as 0: as much as paths allow to the gradient.
+ZERO = 1e-10
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class LeaveOneOutOneClass:
     Attributes
     ----------
     decision : ndarray, shape (m,)
-        Decision value of each row by the model trained without it: exactly 0 where `kkt_gap` allows 0, as it
-        does where a copy of the row is an in-bound support vector. 0 is accepted.
+        Decision value of each row by the model trained without it: exactly 0 where it may be 0, as it is
+        where a copy of the row is an in-bound support vector. 0 is accepted.
     resolved_by : ndarray of str, shape (m,)
         "inside": the model of the reduced total has no use for the row. "unlearned": the end of its path.
         "retrained": by training without it.
@@ -101,7 +102,7 @@ def leave_one_out_one_class(
     Raises
     ------
     ValueError
-        For a bad argument, or a kernel that is not positive semi-definite.
+        For a bad argument, values in float32, or a kernel that is not positive semi-definite.
 
     Notes
     -----
@@ -121,6 +122,7 @@ def leave_one_out_one_class(
     """
     # 1) arguments
     nu, weight = check_nu(gram, nu, weight)
+    check_float64(gram)
     gram.check_definite()
     max_iter = check_options(EXACT, "wss2", max_iter, gram.m)
     trained = np.flatnonzero(weight > 0)
@@ -161,7 +163,7 @@ def leave_one_out_one_class(
             n_iter += steps
             report(1)
         decision[rows], kkt_gap[rows] = full.unit * values, full.unit * gaps
-    decision = zero_within(decision, kkt_gap)
+    decision = zero_within(decision, np.maximum(kkt_gap, ZERO * full.unit))
     columns, values_now = gram.thread_counts
     return LeaveOneOutOneClass(
         decision=frozen(decision),
@@ -179,10 +181,10 @@ def leave_one_out_one_class(
 class _PathsOfOneClass(PointStart):
     """The model of all rows with the reduced sum, at which paths start."""
 
-    def __init__(self, tableau, theta, g, hi, gap):
+    def __init__(self, full, tableau, theta, g, hi):
         zero, one = np.zeros(theta.size), np.ones(theta.size)
-        super().__init__(tableau, one, theta, g, zero, hi, gap, 1.0, zero)
-        self.largest_gap = max(GAP_OF_PATHS, GAPS * gap)
+        super().__init__(tableau, one, theta, g, zero, hi, max(full.gap_now(), 0.0), 1.0, zero)
+        self.largest_gap = largest_gap(full)
 
 
 class _FullOneClass:
@@ -218,7 +220,7 @@ class _FullOneClass:
         """Solve from variables whose sum is to stay."""
         before = self.dual.state()[-1]
         self.dual.confine(self.zero, self.bound, theta)
-        _active_set.solve(self.dual, "wss2", EXACT, max_iter)
+        solve_to_round_off(self.dual, max_iter)
         self.theta, self.f, self.b, *_, after = self.dual.state()
         self.n_iter = after - before
 
@@ -239,7 +241,7 @@ class _FullOneClass:
         decision[self.trained] = self.unit * (self.f + self.b)[self.group]
         rest, support = np.flatnonzero(weight == 0), np.flatnonzero(self.theta)
         decision[rest] = self.unit * (gram.product(self.first[support], self.theta[support], rest) + self.b)
-        decision = zero_within(decision, self.certainty())
+        decision = zero_within(decision, max(self.certainty(), ZERO * self.unit))
         columns, values = gram.thread_counts
         result = Solution(
             alpha=frozen(alpha),
@@ -299,8 +301,8 @@ class _FullOneClass:
             can_take_over = np.flatnonzero(self.theta < self.bound)
             inbound = can_take_over[[np.argmin(self.f[can_take_over])]]
             b = -self.f[inbound[0]]
-        gap = max(self.dual.gap_now(), 0.0)
-        start = _PathsOfOneClass(Tableau(self.dual.gram, inbound), self.theta, self.f + b, self.bound, gap)
+        tableau = Tableau(self.dual.gram, inbound)
+        start = _PathsOfOneClass(self.dual, tableau, self.theta, self.f + b, self.bound)
         values, outcome, gaps = start.decide(self.group[places], self.bound_left[places], report, False)
         return values, outcome == Outcome.REACHED, gaps
 
@@ -311,7 +313,7 @@ class _FullOneClass:
         dual = Dual(self.dual.gram, self.zero)
         for start in (self.start_of(bound, self.total), filled(bound, self.total)):
             dual.confine(self.zero, bound, start)
-            _active_set.solve(dual, "wss2", EXACT, max_iter)
+            solve_to_round_off(dual, max_iter)
             if self.reached(dual):
                 break
         _, f, b, _, _, n_iter = dual.state()

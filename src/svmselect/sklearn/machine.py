@@ -92,7 +92,9 @@ class Machine(KernelEstimator):
         # 2) attributes
         for name in self._on_demand:
             self.__dict__.pop(name, None)
-        self._training = _MachineTraining(X, kernel, self.cache_size, z, weight, solution, clone(self), origin)
+        self._training = _MachineTraining(
+            X, kernel, self.cache_size, z, weight, solution, clone(self), origin
+        )
         support = np.flatnonzero(theta)
         known = None if isinstance(kernel, Precomputed) else kernel
         rows = np.empty((0, 0)) if known is None else X[support]

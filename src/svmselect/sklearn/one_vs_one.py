@@ -297,8 +297,8 @@ def loo_path(
                 break
             rest, column = np.delete(np.arange(gram.m), pair.rows), pair.number
             values[pair.rows, column], trained[pair.rows, column] = loo.decision, loo.solution.decision
-            of_rest = zero_within(pair_decision(gram, pair, loo.solution, rest), GAP)
-            values[rest, column] = trained[rest, column] = of_rest
+            rest_values = zero_within(pair_decision(gram, pair, loo.solution, rest), GAP)
+            values[rest, column] = trained[rest, column] = rest_values
             n_not_converged += loo.n_not_converged
             if hopeless is not None:
                 most = _without(most, pair, loo.errors)

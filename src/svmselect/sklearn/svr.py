@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from svmselect.bounds import span_estimate_svr
 from svmselect.forks import cached_property
 from svmselect.kernels.panels import slices
-from svmselect.loo import leave_one_out_svr
+from svmselect.loo import leave_one_out_nusvr, leave_one_out_svr
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import checked_data, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
@@ -262,7 +262,7 @@ class NuSVR(Regressor):
     Attributes
     ----------
     loo_predictions_, loo_residuals_
-        See `SVR`; computed by training without each row to `tol`, since epsilon is another without it.
+        See `SVR`. Without a row epsilon is another one, too.
     support_, support_vectors_, n_support_, dual_coef_, intercept_, coef_, epsilon_, fit_status_, n_iter_, \
     shape_fit_, n_features_in_, feature_names_in_
         See `SVR`.
@@ -289,18 +289,9 @@ class NuSVR(Regressor):
         return solve_nusvr(gram, z, C * weight, self.nu, **self._options(z, weight))
 
     def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
-        """Return the left-out predictions on a Gram matrix, by training without each row; see `Regressor`."""
-        gram.compute()
-        predictions, n_not_converged = solution.prediction.copy(), 0
-        for r in range(z.size):
-            left, without = solution, weight.copy()
-            if weight[r] > 0:
-                without[r] = 0
-                left = self.solution_on(gram, z, without)
-                n_not_converged += not left.converged
-            predictions[r] = left.prediction[r]
-            if models is not None:
-                models[0][r], models[1][r] = left.theta, left.b
-            if progress is not None:
-                progress(r + 1, z.size)
-        return predictions, n_not_converged
+        """Return the left-out predictions on a Gram matrix; see `Regressor`."""
+        limit = step_limit(self.max_iter)
+        loo = leave_one_out_nusvr(
+            gram, z, solution.C, self.nu, max_iter=limit, progress=progress, models=models
+        )
+        return loo.predictions, loo.n_not_converged

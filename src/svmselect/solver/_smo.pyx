@@ -401,13 +401,13 @@ cdef class NuRegression(NuDual):
     cdef double class_level(self, Py_ssize_t k) noexcept nogil:
         """Return the level of f of the positive side (k = 0) or the negative one; see `NuDual.class_level`.
 
-        Variables at 0 count on both sides.
+        A variable of one side is at 0 on the other, where it could grow.
         """
         cdef double sign = 1 if k == 0 else -1, theta, least = VEC_OUT, most = -VEC_OUT, total = 0
         cdef Py_ssize_t t, count = 0
         for t in range(self.m):
             theta = sign * self.theta[t]
-            if theta >= 0 and theta < max(self.hi[t], -self.lo[t]):
+            if theta < max(self.hi[t], -self.lo[t]):
                 least = min(least, sign * self.f[t])
                 if theta > 0:
                     total += self.f[t]

@@ -10,8 +10,9 @@ SNAP = 1e-12  # this close to a bound, relative to the box and to the largest va
 
 
 def filled(bound, total):
-    """Return shares of a total, each up to its bound, the first points first."""
-    return np.clip(total - (np.cumsum(bound) - bound), 0, bound)
+    """Return shares of a total, each up to its bound, the first points first; round-off is no share."""
+    share = np.clip(total - (np.cumsum(bound) - bound), 0, bound)
+    return snapped(share, np.zeros_like(share), bound)
 
 
 def balanced(theta, lo, hi, first, total=0.0):

@@ -10,10 +10,17 @@ from svmselect.unlearning.folds import FoldEnds, FoldStart
 from svmselect.unlearning.points import PointStart
 from svmselect.unlearning.tableau import Tableau
 
-# The end of a path may have this KKT gap, or GAPS times that of the solution: others are solved anew.
-GAP, GAPS = 1e-11, 10
+# The end of a path may have this KKT gap, GAPS times that of the solution, or the round-off of STEPS steps,
+# each of which leaves as much as a gradient that is computed anew. Others are solved anew.
+GAP, GAPS, STEPS = 1e-11, 10, 200
+LARGEST = 1e-8  # rows whose models are not known to this gap count as not converged
 
-__all__ = ["RegressionFolds", "unlearn_rows"]
+__all__ = ["RegressionFolds", "largest_gap", "unlearn_rows"]
+
+
+def largest_gap(full):
+    """Return the KKT gap that the end of a path from a solved Dual may have."""
+    return max(GAP, GAPS * full.gap_now(), min(STEPS * full.rounding(), LARGEST))
 
 
 def _conditions(theta, g, C, side, tube, slack, noise):
@@ -50,10 +57,10 @@ class _RegressionStart(PointStart):
     Bounds and p are those of the side of each row, and the `tube` is ``2 epsilon`` wide.
     """
 
-    def __init__(self, tableau, theta, g, lo, hi, gap, p, tube):
+    def __init__(self, full, tableau, theta, g, lo, hi, p, tube):
         side = np.where(hi > 0, 1.0, -1.0) if tube > 0 else np.where(theta < 0, -1.0, 1.0)
-        super().__init__(tableau, side, theta, g, lo, hi, gap, 1.0, p)
-        self.largest_gap = max(GAP, GAPS * gap)
+        super().__init__(tableau, side, theta, g, lo, hi, max(full.gap_now(), 0.0), 1.0, p)
+        self.largest_gap = largest_gap(full)
         self.tube, self.C = tube, np.maximum(self.hi, -self.lo)
 
     def conditions(self, points, bounds_left):
@@ -80,7 +87,6 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
     """
     theta, f, lo, hi = full.arrays()
     p, tube = full.linear_term(), 2 * epsilon
-    gap = max(full.gap_now(), 0.0)
     prediction, outcome = np.empty(points.size), np.empty(points.size, dtype=np.intp)
     gaps = np.zeros(points.size)
     inbound = np.flatnonzero((lo < theta) & (theta < hi))
@@ -96,7 +102,7 @@ def unlearn_rows(full, epsilon, points, bounds_left, progress, models=None):
                 starts.append((np.array([first]), -sides[0][first], places, sides))
     for members, b, places, (f_of_side, lo_of_side, hi_of_side, p_of_side) in starts:
         tableau = Tableau(full.gram, members)
-        start = _RegressionStart(tableau, theta, f_of_side + b, lo_of_side, hi_of_side, gap, p_of_side, tube)
+        start = _RegressionStart(full, tableau, theta, f_of_side + b, lo_of_side, hi_of_side, p_of_side, tube)
         ends = None if models is None else np.empty((places.size, theta.size))
         prediction[places], outcome[places], gaps[places] = start.decide(
             points[places], bounds_left[places], progress, False, ends
