@@ -84,6 +84,58 @@ class Checkout:
         return {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache"), **more}
 
 
+# Added to the cells of franc2008 in a copy of the workflow.
+OBSERVED = """
+
+import os
+import time
+from pathlib import Path
+
+_unobserved = _leave_one_out
+
+
+def _leave_one_out(cell, C, method, *given, **options):
+    path = cell.job.checkpoint.path
+    name = f"{path.parent.name}-{path.stem}-C{C:g}"
+    with open("begun.log", "a") as log:
+        log.write(f"{os.getpid()} {name}\\n")
+    while Path("hold", name).exists():
+        time.sleep(0.05)
+    return _unobserved(cell, C, method, *given, **options)
+"""
+
+
+class ObservedCheckout(Checkout):
+    """A checkout with copies of the sources in which each model of franc2008 says that it begins, and waits
+    while a test holds it."""
+
+    def __init__(self, folder):
+        super().__init__(folder, linked=False)
+        with open(folder / "workflow/papers/franc2008/cells.py", "a") as file:
+            file.write(OBSERVED)
+        self.log, self.holds = folder / "begun.log", folder / "hold"
+
+    @staticmethod
+    def model(cell, C):
+        """Name of a model, given its cell."""
+        return f"{cell.partition('/')[2].replace('/', '-')}-C{C:g}"
+
+    def hold(self, *models):
+        """Let these models wait once they have begun."""
+        self.holds.mkdir()
+        for model in models:
+            (self.holds / model).touch()
+
+    def go_on(self):
+        """Let all models go on."""
+        shutil.rmtree(self.holds)
+
+    def begun(self):
+        """Models in the order in which they began, each with the process that computed it."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [(model, int(process)) for process, model in map(str.split, lines)]
+
+
 def planned(output):
     """Number of jobs per rule in the table that a dry run prints; none where there is nothing to do."""
     table = output.partition("Job stats:")[2].partition("Reasons:")[0]

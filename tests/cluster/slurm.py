@@ -11,6 +11,7 @@ from pathlib import Path
 # where the commands look when the environment does not say: Snakemake's plugin clears it of what is SLURM's
 STANDARD = Path("/etc/slurm/slurm.conf")
 NEEDED = ("munged", "munge", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "sinfo")
+PORT = 17000  # and those after it: tests/cluster/run.sh has a network of its own
 
 CONF = """\
 ClusterName=test
@@ -67,7 +68,6 @@ class Slurm:
 
     def __init__(self, folder, nodes=3, cpus=2, memory=6000):
         self.folder, self.nodes = Path(folder), nodes
-        ports = free_ports(nodes + 1)
         self.conf = self.folder / "slurm.conf"
         self.folder.mkdir(parents=True, exist_ok=True)
         for name in ("state", *(f"spool-n{number}" for number in range(1, nodes + 1))):
@@ -75,9 +75,9 @@ class Slurm:
         text = CONF.format(
             host=socket.gethostname().split(".")[0],
             folder=self.folder,
-            port=ports[0],
-            first=ports[1],
-            last=ports[-1],
+            port=PORT,
+            first=PORT + 1,
+            last=PORT + nodes,
             nodes=nodes,
             cpus=cpus,
             memory=memory,
@@ -96,11 +96,11 @@ class Slurm:
         key.chmod(0o400)
         files = [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "pid", "log", "seed")]
         self._run("munged", "--foreground", "--force", f"--socket={self.folder}/munge.socket", *files)
-        self._wait(lambda: (self.folder / "munge.socket").exists(), "munged", 30)
+        self._wait(lambda: (self.folder / "munge.socket").exists(), "munged", 120)
         self._run("slurmctld", "-D", "-f", str(self.conf))
         for number in range(1, self.nodes + 1):
             self.start_node(f"n{number}")
-        self._wait(lambda: set(self.states().values()) == {"idle"}, "idle nodes", 120)
+        self._wait(lambda: set(self.states().values()) == {"idle"}, "idle nodes", 600)
         return self
 
     def stop(self):
@@ -175,16 +175,3 @@ def kill(file, *words):
             continue
         if all(word.encode() in text for word in words):
             os.kill(int(path.parent.name), signal.SIGKILL)
-
-
-def free_ports(n):
-    """The first of n consecutive free ports of this machine, and those after it."""
-    for first in range(17000, 60000, n):
-        try:
-            for port in range(first, first + n):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return list(range(first, first + n))
-    raise RuntimeError("no free ports")

@@ -157,7 +157,7 @@ def test_threads_share_the_kernels_and_find_the_same(search, monkeypatch):
     def noted(self, *args, **options):
         if threading.get_ident() not in workers:  # no thread goes on before all have a kernel
             workers.add(threading.get_ident())
-            all_there.wait(60)
+            all_there.wait(600)
         return evaluate_kernel(self, *args, **options)
 
     monkeypatch.setattr(Evaluator, "evaluate_kernel", noted)

@@ -1,11 +1,7 @@
 """Blocked SMO against LIBSVM, a QP solver, SMO over all rows, and its own optimality conditions."""
 
-import signal
 import subprocess
 import sys
-import threading
-import time
-from functools import partial
 
 import numpy as np
 import pytest
@@ -301,17 +297,3 @@ def test_memory_is_that_of_blocks():
     """The matrix would take 1,800 MB, and its support vectors' columns 1,100."""
     done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 250
-
-
-def test_ctrl_c_ends_it(request):
-    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    X, y = two_classes(np.random.default_rng(6), 12_000, 10, gap=0.1)
-    gram = Gram(X, RBF(1.0))
-    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        solve_csvc(gram, y, 1e6, tol=1e-9)
-    timer.join()
-    assert time.monotonic() - start < 30

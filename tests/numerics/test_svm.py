@@ -1,11 +1,7 @@
 """C-SVC against LIBSVM, an interior-point solver and its own optimality conditions."""
 
-import signal
-import threading
-import time
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import pytest
@@ -258,22 +254,6 @@ def test_identical_points_of_both_classes():
     solution = solve_csvc(Gram(np.ones((6, 2)), RBF(1.0)), [-1, 1, -1, 1, -1, 1], 2.0)
     np.testing.assert_array_equal(solution.alpha, 2.0)
     np.testing.assert_array_equal(solution.decision, 0.0)
-
-
-@pytest.mark.parametrize(("active_set", "m"), [(False, 400), (True, 6000)])
-def test_ctrl_c_ends_a_long_solve(active_set, m, request):
-    # a shell has its background jobs ignore it
-    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT)))
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    X, y = two_classes(np.random.default_rng(6), m, 20, gap=0.1)
-    gram = Gram(X, Linear())
-    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        solve_csvc(gram, y, 1e9, tol=1e-14, active_set=active_set)
-    timer.join()
-    assert time.monotonic() - start < 30
 
 
 @pytest.mark.parametrize(

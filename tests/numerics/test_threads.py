@@ -232,7 +232,7 @@ def test_the_limit_of_blas_ends_with_the_last_thread():
     def stay():
         with one_blas_thread():
             entered.set()
-            leave.wait(10)
+            assert leave.wait(600)
 
     def numbers():
         return {library["num_threads"] for library in blas_libraries().info()}
@@ -242,7 +242,7 @@ def test_the_limit_of_blas_ends_with_the_last_thread():
             with one_blas_thread():
                 assert numbers() == {1} and thread_count() == 3
                 second = pool.submit(stay)
-                entered.wait()
+                assert entered.wait(600)
             assert numbers() == {1}  # the second thread is still inside
             leave.set()
             second.result()
@@ -288,14 +288,16 @@ def test_tasks_of_tasks_stay_on_their_thread(monkeypatch):
     assert {count for _, _, count in results} == {1}
 
 
-# fits that would take hours: noise, a linear kernel and a huge C, by SMO alone
+# fits that would take hours: noise, a linear kernel and a huge C, by SMO alone; "fitting" is printed once two
+# threads have looked for Ctrl-C
 HARD = """
-    import signal, threading, time
+    import signal, threading
     from concurrent.futures import ThreadPoolExecutor
     import numpy as np
     from svmselect import Gram, Linear, cross_validate, cross_validate_grid, solve_csvc
     from svmselect import interruptible_threads
-    from svmselect.threads import blas_libraries
+    from svmselect.solver import _smo
+    from svmselect.threads import blas_libraries, check_interrupted
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     blas_libraries().limit(limits=2)
     rng = np.random.default_rng(0)
@@ -303,6 +305,14 @@ HARD = """
     gram = Gram(X, Linear()).compute()
     def fit(C):
         return solve_csvc(gram, y, 1e9 * C, active_set=False)
+    solvers = set()
+    def look():
+        solvers.add(threading.get_ident())
+        if len(solvers) == 2:
+            _smo.check_interrupted = check_interrupted
+            print("fitting", flush=True)
+        check_interrupted()
+    _smo.check_interrupted = look
 """
 WAYS = {
     "folds": "cross_validate(gram, y, 1e9, 4, active_set=False)",
@@ -317,19 +327,12 @@ WAYS = {
 @pytest.mark.parametrize("way", ["folds", *slow("grid", "threads", "folds in a thread")])
 def test_ctrl_c_ends_the_solvers_of_all_threads(way):
     code = textwrap.dedent(HARD) + textwrap.dedent("""
-        def begun():
-            while threading.active_count() < 3:  # the main thread, this one, another solver
-                time.sleep(0.01)
-            time.sleep(0.5)
-            print("fitting", flush=True)
-        begin = threading.Thread(target=begun)
-        begin.start()
         try:
             WAY
         except KeyboardInterrupt:
             # the library's own threads wait for work
             helpers = [t for t in threading.enumerate() if t.name.startswith("svmselect")]
-            print("interrupted", threading.active_count() - len(helpers) - begin.is_alive(), flush=True)
+            print("interrupted", threading.active_count() - len(helpers), flush=True)
     """).replace("WAY", WAYS[way].replace("\n" + " " * 22, "\n        "))
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:

@@ -11,8 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-# run the script, then write its exit code
-WATCH = '"$0"; printf %d $? > "$1"'
+# run the script, then write its exit code, at once
+WATCH = '"$0"; printf %d $? > "$1.code"; mv "$1.code" "$1"'
 
 
 def submit(kind, jobs, script):

@@ -1,9 +1,7 @@
 """What goes wrong on a machine, on a few cells of titanic: finished work is kept, nothing half-written counts
 as a result, and the user gets one clear sentence."""
 
-import fcntl
 import os
-import platform
 import re
 import shutil
 import signal
@@ -13,13 +11,13 @@ from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
+from checkouts import ObservedCheckout
 from lib.joblog import explanation
 from lib.rows import NOT_CONVERGED, OK, read_rows
 
-# Cells of a few models each, timed in the exclusive mode: who holds the lock makes them wait.
+# Cells of a few models each, one after the other.
 CELLS = {
     "preset": "faults",
-    "timing": "exclusive",
     "franc2008": {
         "datasets": ["titanic-table"],
         "methods": ["standard"],
@@ -68,26 +66,22 @@ def half_written(checkout):
     return [name for name in names if name not in (*OUTPUTS, *COPIES) and not name.endswith(".jsonl")]
 
 
+@pytest.fixture
+def observed(tmp_path):
+    return ObservedCheckout(tmp_path)
+
+
 @contextmanager
-def stopped_inside_a_cell(checkout):
-    """A run with at least one finished cell that stands still inside another one.
-
-    Yields the Snakemake process, the worker, and a function that lets it go on.
-    """
-    run = checkout.start(*RUN, config=CELLS)
+def stopped_inside_a_cell(observed):
+    """A run that stands still in the second model of its second cell; yields Snakemake and the worker."""
+    held = observed.model(f"titanic-table/realisation-1/{NAMES[1]}", 10)
+    observed.hold(held)
+    run = observed.start(*RUN, config=CELLS)
     try:
-        wait_for(lambda: finished(checkout), "a cell is finished", run)
-        path = checkout.folder / f"cache/svmselect/timing-{platform.node()}.lock"
-        with open(path, "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-
-            def waiting():
-                return (checkout.folder / LOG).read_text().count("Gram matrix of") > len(finished(checkout))
-
-            wait_for(waiting, "a cell waits for the lock", run)
-            snakemake = psutil.Process(run.pid)
-            (worker,) = workers(snakemake)
-            yield run, worker, lambda: fcntl.flock(lock, fcntl.LOCK_UN)
+        wait_for(lambda: held in dict(observed.begun()), f"{held} begins", run)
+        (worker,) = workers(psutil.Process(run.pid))
+        assert finished(observed).keys() == {COPIES[0]}
+        yield run, worker
     finally:
         with suppress(ProcessLookupError):
             os.killpg(run.pid, signal.SIGKILL)
@@ -109,39 +103,40 @@ def resumes(checkout, before, *, unlock):
 
 
 @pytest.mark.slow
-def test_worker_is_killed(checkout):
-    with stopped_inside_a_cell(checkout) as (run, worker, go_on):
+def test_worker_is_killed(observed):
+    with stopped_inside_a_cell(observed) as (run, worker):
         worker.send_signal(signal.SIGKILL)
         worker.wait(900)
-        go_on()
         assert run.wait(900) == 1
-    before = finished(checkout)
-    assert 1 <= len(before) < len(OUTPUTS) and half_written(checkout) == []
-    assert "SIGKILL" in (checkout.folder / "started.log").read_text()
-    resumes(checkout, before, unlock=False)
+    observed.go_on()
+    before = finished(observed)
+    assert before.keys() == {COPIES[0]} and half_written(observed) == []
+    assert "SIGKILL" in (observed.folder / "started.log").read_text()
+    resumes(observed, before, unlock=False)
 
 
 @pytest.mark.slow
-def test_snakemake_is_killed_with_its_workers(checkout):
-    with stopped_inside_a_cell(checkout) as (run, _, _):
+def test_snakemake_is_killed_with_its_workers(observed):
+    with stopped_inside_a_cell(observed) as (run, _):
         os.killpg(run.pid, signal.SIGKILL)
         run.wait(900)
-    before = finished(checkout)
-    assert 1 <= len(before) < len(OUTPUTS) and half_written(checkout) == []
-    resumes(checkout, before, unlock=True)
+    observed.go_on()
+    before = finished(observed)
+    assert before.keys() == {COPIES[0]} and half_written(observed) == []
+    resumes(observed, before, unlock=True)
 
 
 @pytest.mark.slow
-def test_snakemake_alone_is_killed(checkout):
+def test_snakemake_alone_is_killed(observed):
     """Its worker finishes the job."""
-    with stopped_inside_a_cell(checkout) as (run, worker, go_on):
+    with stopped_inside_a_cell(observed) as (run, worker):
         run.kill()
         run.wait(900)
-        go_on()
+        observed.go_on()
         worker.wait(900)
-        before = finished(checkout)
+        before = finished(observed)
         assert len(before) == len(OUTPUTS)
-    resumes(checkout, before, unlock=True)
+    resumes(observed, before, unlock=True)
 
 
 def mounted(arguments, folder):

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import zipfile
 
 import pandas as pd
@@ -271,10 +270,13 @@ def test_a_row_leads_to_what_made_it(redrawn, browser):
     browser.value("document.querySelector('.filtered td.paper a[href=\"#wen2017-of-table1\"]').click()")
     shown = """(row => [row.querySelector('details').open, ...[...row.querySelectorAll('dd')].map(
       entry => entry.textContent.trim().replace(/\\s+/g, ' '))])(document.querySelector(':target'))"""
-    for _ in range(100):  # the browser tells the page of its new address when it has time
-        if browser.value("document.querySelector(':target details').open"):
-            break
-        time.sleep(0.1)
+    # the browser tells the page of its new address when it has time
+    browser.value(
+        """new Promise(opened => {
+             const row = document.querySelector(':target details');
+             const look = () => row.open ? opened() : setTimeout(look, 10);
+             look(); })"""
+    )
     opened, file, command, *rest = browser.value(shown)
     assert opened and file.startswith("wen2017/table1") and command.endswith(file)
     listing = [sys.executable, "-m", "snakemake", "--profile", "profiles/paper", "--list-rules"]

@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 import threading
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
+from lib import timing
 from lib.checkpoint import Checkpoint, run_points
 from lib.config import WORKFLOW
 from lib.damage import DamagedError, set_aside_if_damaged
@@ -291,30 +293,56 @@ def test_the_damaged_raw_folder_of_before_makes_room(tmp_path):
     assert (tmp_path / "raw.damaged/file").read_text() == "second"
 
 
-def test_clock_counts_cpu_time_and_not_sleep():
-    with timed("shared") as clock:
-        time.sleep(0.2)
-    assert clock.mode == "shared" and clock.wall_s is None and 0 <= clock.cpu_s < 0.15
+@pytest.fixture
+def clocks(monkeypatch):
+    """The clocks of `timed`: they stand still unless a test moves them."""
+    clocks = SimpleNamespace(wall=100.0, cpu=10.0)
+    module = SimpleNamespace(perf_counter=lambda: clocks.wall, process_time=lambda: clocks.cpu)
+    monkeypatch.setattr(timing, "time", module)
+    return clocks
 
 
-def test_exclusive_clocks_exclude_each_other_and_do_not_count_the_wait():
-    spans = []
+def test_clock_counts_cpu_time_and_wall_time_in_the_exclusive_mode_alone(clocks):
+    for mode, wall_s in (("shared", None), ("exclusive", 3.0)):
+        with timed(mode) as clock:
+            clocks.cpu += 0.25
+            clocks.wall += 3
+        assert (clock.mode, clock.cpu_s, clock.wall_s) == (mode, 0.25, wall_s)
+
+
+@pytest.fixture
+def on_wait(monkeypatch):
+    """A list of functions: each is called once, when the lock of timed blocks was tried and is another's."""
+    calls = []
+
+    class Lock(FileLock):
+        def _acquire(self):
+            super()._acquire()
+            if not self.is_locked and calls:
+                calls.pop()()
+
+    monkeypatch.setattr(timing, "FileLock", Lock)
+    return calls
+
+
+def test_exclusive_clocks_exclude_each_other_and_do_not_count_the_wait(clocks, on_wait):
+    events, waits = [], threading.Event()
+    on_wait.append(waits.set)
 
     def work():
         with timed("exclusive") as clock:
-            begin = time.perf_counter()
-            time.sleep(0.5)
-            end = time.perf_counter()
-        spans.append((begin, end, clock.wall_s))
+            events.append("second begins")
+            clocks.wall += 2
+        events.append(clock.wall_s)
 
-    threads = [threading.Thread(target=work) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    (_, first_end, _), (second_begin, _, _) = sorted(spans)
-    assert second_begin >= first_end
-    assert all(end - begin <= wall < end - begin + 0.4 for begin, end, wall in spans)
+    second = threading.Thread(target=work)
+    with timed("exclusive") as clock:
+        second.start()
+        assert waits.wait(600)
+        clocks.wall += 50
+        events.append("first ends")
+    second.join()
+    assert events == ["first ends", "second begins", 2.0] and clock.wall_s == 50
 
 
 HOLDER = """
@@ -328,16 +356,20 @@ with timed("exclusive"):
 """
 
 
-def test_a_process_waits_for_the_lock_of_another(tmp_path, root, monkeypatch):
+def test_a_process_waits_for_the_lock_of_another(tmp_path, root, monkeypatch, clocks, on_wait):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+
+    def let_go():
+        clocks.wall += 50
+        holder.stdin.close()
+
     with subprocess.Popen([sys.executable, "-c", HOLDER], cwd=root, **pipes) as holder:
         assert holder.stdout.readline() == "held\n"
-        begin = time.perf_counter()
-        threading.Timer(0.5, holder.stdin.close).start()
+        on_wait.append(let_go)
         with timed("exclusive") as clock:
-            waited = time.perf_counter() - begin
-    assert waited > 0.4 and clock.wall_s < 0.4
+            clocks.wall += 2
+    assert on_wait == [] and clock.wall_s == 2
 
 
 def test_unknown_timing_mode_is_refused():
