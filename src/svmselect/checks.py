@@ -13,6 +13,7 @@ __all__ = [
     "check_match",
     "check_options",
     "check_start",
+    "check_sums",
     "check_targets",
     "check_weights",
     "frozen",
@@ -21,6 +22,8 @@ __all__ = [
 
 # C times the sum of a row's kernel values stays below this: the solvers square such sums.
 LARGEST_BOUND = 1e140
+# Sums of kernel values stay below this: the solvers take VEC_OUT, 1e300, for infinity.
+LARGEST_SUM = 1e290
 WORKING_SETS = ("mvp", "wss2")
 # A solver gives up after MOST_STEPS steps, or MOST_STEPS_PER_ROW per row if these are more.
 MOST_STEPS, MOST_STEPS_PER_ROW = 1_000_000, 100_000
@@ -83,6 +86,18 @@ def largest_C(gram):
 def check_bounds(gram, y, C):
     """Return upper bounds of alpha as float64 of shape (m,), at most `largest_C`; see `check_weights`."""
     return np.minimum(check_weights(gram, y, C, "C"), largest_C(gram))
+
+
+def check_sums(gram, weight, model):
+    """Return the largest kernel value; raise a ValueError if its weighted sums would overflow."""
+    largest = float(gram.diagonal.max())
+    total = float(weight.sum())
+    if not largest * total * max(total, 1.0) < LARGEST_SUM:
+        raise ValueError(
+            f"X is too large for {model}: sums of kernel values up to {largest:.3g}, with weights up to "
+            f"{weight.max():.3g}, overflow float64"
+        )
+    return largest
 
 
 def check_weights(gram, y, C, name):

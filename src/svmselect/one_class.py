@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from svmselect.checks import check_amounts, check_options, frozen
+from svmselect.checks import check_amounts, check_options, check_sums, frozen
 from svmselect.gram import Gram
 from svmselect.solver.blocks import blocks_by_rows, dual_of
 from svmselect.solver.feasible import filled
@@ -28,7 +28,9 @@ def check_nu(gram, nu, weight):
             f"gram must measure rows from 0 for one class with {gram.kernel!r}, by origin=np.zeros(d), "
             f"got origin={gram.origin}"
         )
-    return nu, check_amounts(gram, 1.0 if weight is None else weight, "weight")
+    weight = check_amounts(gram, 1.0 if weight is None else weight, "weight")
+    check_sums(gram, weight, "a one-class model")
+    return nu, weight
 
 
 @one_blas_thread()

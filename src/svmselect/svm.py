@@ -15,6 +15,7 @@ from svmselect.checks import (
     check_match,
     check_options,
     check_start,
+    check_sums,
     check_weights,
     frozen,
 )
@@ -34,8 +35,6 @@ __all__ = [
     "solve_nusvc",
 ]
 
-# f, and the sums of kernel values that it is made of, stay below this.
-LARGEST_SUM = 1e290
 # A nu that leaves no margin at tol is tried with these shares of it, for so many steps each.
 CLOSER, STEPS_CLOSER = (1e-1, 1e-2, 1e-3, 1e-4), 50_000
 
@@ -262,11 +261,7 @@ def solve_nusvc(
     """
     y = check_labels(gram, y)
     weight, total = _check_nu(gram, y, nu, weight)
-    largest = float(gram.diagonal.max())
-    if not largest * weight.sum() < LARGEST_SUM:
-        raise ValueError(
-            f"X is too large for a nu-SVC: sums of kernel values up to {largest:.3g} overflow float64"
-        )
+    largest = check_sums(gram, weight, "a nu-SVC")
     max_iter = check_options(tol, working_set, max_iter, gram.m)
     # 1) the dual of nu, from the first points of each class
     columns, values = gram.thread_counts

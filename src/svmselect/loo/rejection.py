@@ -248,7 +248,7 @@ class _FullOneClass:
             C=frozen(weight),
             b=self.unit * self.b,
             decision=frozen(decision),
-            objective=self.unit**2 * self.dual.state()[3],
+            objective=self.unit * (self.unit * self.dual.state()[3]),  # the square of the unit may overflow
             kkt_gap=self.unit * max(self.dual.gap_now(), 0),
             n_iter=self.n_iter,
             columns_requested=columns - counts[0],
