@@ -237,7 +237,8 @@ def test_bad_input_is_named(search, parameters, sentence):
         search(SVC(), GRID, **parameters).fit(X, y)
 
 
-def test_a_score_that_is_no_number_is_the_worst():
+@pytest.mark.parametrize("kind", [LOOSearchCV, SeededCV])
+def test_a_score_that_is_no_number_is_the_worst(kind):
     X, y = problem(0, 30)
     seen = []
 
@@ -245,7 +246,9 @@ def test_a_score_that_is_no_number_is_the_worst():
         seen.append(0)
         return np.nan if len(seen) == 2 else accuracy_score(y, estimator.predict(X))
 
-    search = LOOSearchCV(SVC(), {"C": [0.1, 1.0, 10.0]}, scoring=scorer, refit=False).fit(X, y)
+    with pytest.warns(UserWarning, match=r"\bscore of 1 of 3\b.* finite") as caught:
+        search = kind(SVC(), {"C": [0.1, 1.0, 10.0]}, scoring=scorer, refit=False).fit(X, y)
+    assert len(caught) == 1
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False, False]
     assert search.cv_results_["rank_test_score"][0] == 3 and search.best_index_ > 0
 

@@ -1,7 +1,6 @@
 """Base of the classifiers: a problem per pair of classes, its solution, and predictions."""
 
 import numbers
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -18,6 +17,7 @@ from svmselect.gram.rows import measured_from
 from svmselect.kernels import Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import ON_DEMAND, Estimates, Training, training_of
+from svmselect.sklearn.fitting import all_or_nothing, warn, warn_of_numbers, warn_of_rounding
 from svmselect.sklearn.kernels import Precomputed, gram_of, is_precomputed, kernel_of, values_at
 from svmselect.sklearn.one_vs_one import (
     Problem,
@@ -66,6 +66,7 @@ def checked_data(estimator, X, y, kinds, copy=True, **options):
 
     X is a copy by default: estimates are computed later, even if the caller changes the array.
     """
+    warn_of_rounding("X", X)
     if _plain(X, y) and y.dtype.kind in kinds:
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
@@ -78,7 +79,9 @@ def checked_data(estimator, X, y, kinds, copy=True, **options):
 def training_set(estimator, X, y, copy=True):
     """Return the X of `checked_data`, the classes, and the number of each row's class."""
     X, y = checked_data(estimator, X, y, "biufSU", copy)
-    return X, *encoded(y)
+    classes, codes = encoded(y)
+    warn_of_numbers(classes, codes.size)
+    return X, classes, codes
 
 
 def as_given(X, y, rows, kernel):
@@ -117,9 +120,7 @@ def warn_not_converged(n, solver, tol=None):
     if n:
         tol = solver.tol if tol is None else tol
         most = "the most" if solver.max_iter == -1 else f"max_iter={solver.max_iter}"
-        warnings.warn(
-            f"{n} solves stopped after {most} steps, short of tol={tol}", ConvergenceWarning, stacklevel=3
-        )
+        warn(f"{n} solves stopped after {most} steps, short of tol={tol}", ConvergenceWarning)
 
 
 @dataclass(eq=False, repr=False)
@@ -180,6 +181,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     calibration_method: str = "sigmoid"
     threshold: Any = None
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Train; then leave each row out, where a calibration or a threshold needs it.
 

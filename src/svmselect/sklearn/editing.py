@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmselect.editing import bagging, condense, cross_training, multiedit, train
 from svmselect.sklearn.classifier import rows_to_predict, training_set
+from svmselect.sklearn.fitting import all_or_nothing
 from svmselect.sklearn.kernels import kernel_of
 
 __all__ = ["BaggedSVC", "CrossTrainingSVC", "EditedSVC"]
@@ -27,6 +28,7 @@ class _BinarySVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @all_or_nothing
     def fit(self, X, y):
         """Train on the edited rows.
 

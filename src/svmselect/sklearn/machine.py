@@ -26,6 +26,7 @@ from svmselect.sklearn.classifier import (
     warn_not_converged,
 )
 from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
@@ -143,6 +144,7 @@ class Machine(KernelEstimator):
 
 def one_class_rows(estimator, X):
     """Return X as a float64 ndarray or canonical CSR matrix, a copy."""
+    warn_of_rounding("X", X)
     options = dict(accept_sparse="csr", dtype=np.float64, order="C", copy=True)
     return canonical(validate_data(estimator, canonical(X), **options))
 
@@ -220,6 +222,7 @@ class OneClassSVM(OutlierMixin, Machine):
         """Return the Solution on a Gram matrix; see `Machine`."""
         return solve_one_class(gram, self.nu, weight, tol=self.tol, max_iter=step_limit(self.max_iter))
 
+    @all_or_nothing
     def fit(self, X, y=None, sample_weight=None):
         """Train; `y` is not used.
 

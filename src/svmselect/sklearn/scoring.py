@@ -1,6 +1,5 @@
 """scikit-learn's scorers applied to left-out rows, and a threshold tuned by one of them."""
 
-import warnings
 from collections.abc import Mapping
 from functools import cache
 
@@ -12,6 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _num_features
 
 from svmselect.sklearn.calibration import left_out_probabilities
+from svmselect.sklearn.fitting import warn
 from svmselect.sklearn.one_vs_one import checked_weight, decisions, winners
 
 __all__ = [
@@ -77,9 +77,7 @@ class Scoring:
                     scorer(left_out, left_out.X, y, sample_weight=metadata["sample_weight"])
                 except TypeError:
                     self._takes[name] = {}
-                    warnings.warn(
-                        f"scorer {name!r} takes no sample_weight: each row counts once", stacklevel=4
-                    )
+                    warn(f"scorer {name!r} takes no sample_weight: each row counts once")
         self.names = list(self(left_out, y, metadata))
         self.needs_values = left_out.values_needed
         self.several = self.several or self.names != ["score"]
@@ -101,11 +99,17 @@ class Scoring:
     def _options(self, name, metadata):
         return {parameter: metadata[key] for parameter, key in self._takes[name].items() if key in metadata}
 
-    def score_estimator(self, estimator, X, y, name, metadata=None):
-        """Return the score of this name of a fitted estimator."""
+    def score_estimator(self, estimator, X, y, name, metadata):
+        """Return the score of this name of a fitted estimator; raise a TypeError if it cannot weigh rows."""
         for score_name, scorer in self._scorers.items():
             if score_name == name or name not in self._scorers:
-                score = scorer(estimator, X, y, **self._options(score_name, metadata or {}))
+                options = self._options(score_name, metadata) if routing_enabled() else metadata
+                try:
+                    score = scorer(estimator, X, y, **options)
+                except TypeError as error:
+                    if options and not routing_enabled():
+                        raise TypeError(f"scorer {score_name!r} takes no sample_weight") from error
+                    raise
                 if score_name == name:
                     return float(score)
                 if name in score:

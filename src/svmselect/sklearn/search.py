@@ -3,7 +3,6 @@
 import math
 import numbers
 import time
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from svmselect.sklearn.calibration import check_calibration
 from svmselect.sklearn.candidates import candidates_of, parameters
 from svmselect.sklearn.classifier import as_given, training_set, warn_not_converged
 from svmselect.sklearn.evaluate import EvaluationRows, evaluate_candidates
+from svmselect.sklearn.fitting import all_or_nothing, warn
 from svmselect.sklearn.kernels import is_precomputed
 from svmselect.sklearn.machine import LeftOutOneClass, OneClassSVM, one_class_rows
 from svmselect.sklearn.one_vs_one import right_values
@@ -114,6 +114,7 @@ class Search(ClassifierMixin, BaseEstimator):
             )
         return template
 
+    @all_or_nothing
     def fit(self, X, y=None, sample_weight=None, groups=None, **metadata):
         """Score every model of the grid, and train the best one on all rows.
 
@@ -233,6 +234,7 @@ class Search(ClassifierMixin, BaseEstimator):
             by_row = evaluator.scoring is None and not (self._named_splits or self._is_one_class())
             weight = evaluator.data.error_weight if by_row else None
             columns = _columns_of(models, candidates, self._named_splits, weight)
+            _check_scores(models, {name: columns[f"mean_test_{name}"] for name in evaluator.names}, by)
             # 3) the best of them go on to the next round
             if self.factor is not None:
                 columns["iter"] = np.full(len(candidates), number)
@@ -290,8 +292,8 @@ class Search(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y, sample_weight
-            Rows as for `SVC.fit`. The weights count in an accuracy alone, or where metadata routing hands
-            them to the scorer.
+            Rows as for `SVC.fit`. A scorer that takes no weights is a TypeError with them; with metadata
+            routing it gets what it requests.
         **metadata : array_like, shape (n,)
             Other arrays for the scorer, with metadata routing.
 
@@ -307,9 +309,8 @@ class Search(ClassifierMixin, BaseEstimator):
         if self._scoring is None:
             return best.score(X, y, **routed.estimator.score)
         name = self.refit if isinstance(self.refit, str) else self._scoring.names[0]
-        if not routing_enabled():
-            return self._scoring.score_estimator(best, X, y, name)
-        self._scoring.route(_handed_on(given, routed.scorer.score))
+        if routing_enabled():
+            self._scoring.route(_handed_on(given, routed.scorer.score))
         return self._scoring.score_estimator(best, X, y, name, given)
 
     def predict(self, X):
@@ -461,12 +462,29 @@ def _warn_failed(models, error_score):
     message = f"{type(reason).__name__}: {reason}"
     if len(failures) == sum(model.fit_time.size for model in models):
         raise ValueError(f"no model could be trained and scored: {message}") from reason
-    warnings.warn(
+    warn(
         f"{len({n for n, _ in failures})} of {len(models)} models could not be trained and scored on some "
         f"split, where their score is {error_score}; the first because of {message}",
         FitFailedWarning,
-        stacklevel=3,
     )
+
+
+def _check_scores(models, mean, by):
+    """Raise a ValueError if no model has a score that chooses, and warn of models without some score.
+
+    `mean` has the mean scores by name. Models that were given up, or could not be trained, have none, and are
+    not warned of here.
+    """
+    ordinary = np.array([not (model.failures or model.columns.get("stopped")) for model in models])
+    for name, scores in mean.items():
+        if np.isnan(scores).all() and (name == by or all(np.isnan(one).all() for one in mean.values())):
+            raise ValueError(
+                f"{name} is NaN for every model, so that none is the best: a score may need several rows, or "
+                "several classes, in each fold"
+            )
+        n = np.count_nonzero(~np.isfinite(scores) & ordinary)
+        if n:
+            warn(f"{name} of {n} of {len(models)} models is not finite; NaN ranks last")
 
 
 def _ranks(mean, rounds=None):

@@ -16,6 +16,7 @@ from svmselect.loo import leave_one_out_nusvr, leave_one_out_svr
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import checked_data, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
+from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding
 from svmselect.sklearn.machine import Machine
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
 from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr, spread_of
@@ -28,6 +29,7 @@ SPAN_TOL = 1e-10  # KKT gap of fits whose spans are taken, relative to the range
 
 def regression_rows(estimator, X, y):
     """Return X as a float64 ndarray or canonical CSR matrix, a copy, and targets as float64."""
+    warn_of_rounding("y", y)
     X, z = checked_data(estimator, X, y, "fiu", y_numeric=True)
     return X, np.array(z, dtype=np.float64)
 
@@ -58,6 +60,7 @@ class Regressor(RegressorMixin, Machine):
         """Return the tolerance of a solver, in units of the targets, and its limit of steps."""
         return dict(tol=self.tol * spread_of(z, weight), max_iter=step_limit(self.max_iter))
 
+    @all_or_nothing
     def fit(self, X, y, sample_weight=None):
         """Train.
 
