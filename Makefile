@@ -9,13 +9,15 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 
+# Programs in .venv name the folder that it was made in: in a checkout that was moved or copied, it is made anew.
+MOVED := $(if $(wildcard .venv/.python-*),$(shell cmp --quiet <(pwd -P) .venv/.python-* || echo moved))
 # A finished .venv keeps its interpreter until PYTHON asks for another one.
-PYTHON ?= $(if $(wildcard .venv/.python-*),.venv/bin/python,python3)
+PYTHON ?= $(or $(if $(wildcard .venv/.python-*),$(if $(MOVED),$(realpath .venv/bin/python),.venv/bin/python)),python3)
 # Looked up before .venv/bin goes on PATH.
-override PYTHON := $(or $(shell command -v $(PYTHON)),$(PYTHON))
+override PYTHON := $(or $(shell command -v "$(PYTHON)"),$(PYTHON))
 CORES ?= $(shell nproc)
 
-PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+PYTHON_VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 INTERPRETER := .venv/.python-$(PYTHON_VERSION)
 PACKAGES := .venv/.packages
 FOR_TEST := $(addprefix $(PACKAGES)-,test cluster)
@@ -30,8 +32,11 @@ INSTALL := .venv/bin/python -m pip --disable-pip-version-check install --quiet -
 # uv trusts what pip trusts: the certificates of this machine.
 export UV_SYSTEM_CERTS := 1
 
-# A bar of progress instead of a line for each job; what jobs say goes to logs/.
-QUIET := --logger rich
+# Snakemake asks for the user's name, which a user of a container may not have.
+export LOGNAME := $(or $(LOGNAME),$(USER),$(firstword $(shell id -un 2> /dev/null || id -u)))
+
+# A bar of progress on a terminal, and elsewhere a line for each finished job; what jobs say goes to logs/.
+QUIET := $(if $(shell test -t 2 && echo terminal),--logger rich,--quiet rules host reason)
 
 # meson finds cython and ninja on PATH.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
@@ -50,9 +55,9 @@ PAGE ?= results/demo/report.html
 
 .PHONY: open
 open: ## Open the demo's report in the browser, or PAGE=build/docs/index.html
-	@$(PYTHON) -c 'import pathlib, sys, webbrowser; page = pathlib.Path(sys.argv[1]); \
+	@"$(PYTHON)" -c 'import pathlib, sys, webbrowser; page = pathlib.Path(sys.argv[1]); \
 	  page.exists() or sys.exit(f"There is no {page} yet: \"make\" makes the report, \"make docs\" the site"); \
-	  webbrowser.open(page.resolve().as_uri()) or sys.exit(f"No browser was found; the page is {page.resolve()}")' $(PAGE)
+	  webbrowser.open(page.resolve().as_uri()) or sys.exit(f"No browser was found; the page is {page.resolve()}")' "$(PAGE)"
 
 # The memory that jobs may take together, in 2^20 bytes. With 8000 lay config/paper-8gb.yaml over paper.yaml.
 MEM_MB ?= 17000
@@ -107,10 +112,14 @@ help-all: ## The same, with all other targets of developers
 
 include tests/Makefile more.mk
 
-$(INTERPRETER):
-	@$(PYTHON) packages/machine.py
-	$(PYTHON) -m venv --clear .venv
-	touch $@
+# No such file: what depends on it is made anew.
+moved:
+
+$(INTERPRETER): $(MOVED)
+	@"$(PYTHON)" packages/machine.py
+	rm -rf build/meson-*
+	"$(PYTHON)" -m venv --clear .venv
+	pwd -P > $@
 
 $(PACKAGES): requirements.lock pyproject.toml packages/install.py $(INTERPRETER)
 	.venv/bin/python packages/install.py build workflow

@@ -84,6 +84,6 @@ image: $(PACKAGES) ## A container image of the committed files, and the demo ins
 	touch $@
 
 $(BENCH): $(LIBRARY_SOURCES) .venv-bench/.packages
-	PATH=$(CURDIR)/.venv-bench/bin:$$PATH $(BENCH_PIP) install --quiet --no-deps --no-build-isolation \
+	PATH="$(CURDIR)/.venv-bench/bin:$$PATH" $(BENCH_PIP) install --quiet --no-deps --no-build-isolation \
 	  --force-reinstall --config-settings=build-dir=build/meson-$(PYTHON_VERSION)-bench .
 	touch $@

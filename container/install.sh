@@ -6,7 +6,8 @@ if [ $# -gt 0 ]; then
     python3 -m venv .venv
     .venv/bin/python -m pip --disable-pip-version-check install --quiet --no-index --no-deps "$1"/*.whl
     # what make would make
-    touch ".venv/.python-$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" .venv/.packages
+    pwd -P > ".venv/.python-$(.venv/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+    touch .venv/.packages
 fi
 make env
 rm -rf build

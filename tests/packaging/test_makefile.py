@@ -74,3 +74,51 @@ def test_a_machine_without_a_compiler_stops_make_in_one_sentence(root: Path, tmp
     stopped = make(tmp_path, ".venv/.packages", f"PYTHON={sys.executable}", CC="absent-cc --flag")
     assert stopped.returncode == 2 and "absent-cc" in stopped.stderr.splitlines()[0]
     assert not (tmp_path / ".venv").exists()
+
+
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path) -> Path:
+    """A checkout below a path with a blank, whose .venv looks finished and made there."""
+    folder = tmp_path / "a b/ü"
+    folder.mkdir(parents=True)
+    for path in root.iterdir():
+        if path.name not in (".venv", "build"):
+            (folder / path.name).symlink_to(path)
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / ".venv/bin/python").symlink_to(sys.executable)
+    version = "{}.{}".format(*sys.version_info)
+    (folder / f".venv/.python-{version}").write_text(f"{folder.resolve()}\n")
+    for name in (".packages", ".library"):
+        (folder / ".venv" / name).touch()
+    return folder
+
+
+def test_an_environment_that_was_made_elsewhere_is_made_anew(checkout: Path, tmp_path: Path) -> None:
+    assert "-m venv" not in make(checkout, "-n", "env").stdout
+    moved = checkout.rename(tmp_path / "moved")
+    commands = make(moved, "-n", "env").stdout.splitlines()
+    # builds know the folder, too
+    assert "rm -rf build/meson-*" in commands
+    (venv,) = [line for line in commands if "-m venv --clear .venv" in line]
+    # by the interpreter itself, as the links in .venv are cleared
+    assert venv.startswith(f'"{Path(sys.executable).resolve()}" ')
+
+
+def test_progress_is_drawn_on_terminals_and_printed_elsewhere(checkout: Path) -> None:
+    assert " --quiet rules" in make(checkout, "-n", "all").stdout
+    primary, terminal = os.openpty()
+    command = ["make", "-n", "all"]
+    done = subprocess.run(command, cwd=checkout, stdout=subprocess.PIPE, stderr=terminal, text=True)
+    os.close(primary)
+    os.close(terminal)
+    assert done.returncode == 0 and " --logger rich" in done.stdout
+
+
+def test_a_user_without_a_name_has_one_for_snakemake(root: Path) -> None:
+    nobody = {name: value for name, value in os.environ.items() if name not in ("LOGNAME", "USER")}
+    command = ["make", "--no-print-directory", "--eval", "name:; @echo $$LOGNAME", "name"]
+    options = {"user": 54321} if os.getuid() == 0 else {}
+    done = subprocess.run(
+        command, cwd=root, env=nobody, capture_output=True, text=True, check=True, **options
+    )
+    assert done.stdout.strip() == ("54321" if options else subprocess.getoutput("id -un"))
