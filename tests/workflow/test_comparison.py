@@ -11,8 +11,8 @@ from data.dataset import Dataset
 from data.splits import SplitRecipe
 from lib import cell
 from lib.checkpoint import Checkpoint
-from lib.figures import COLORS
 from lib.rows import COMPARISON_ROWS, ERROR, NOT_CONVERGED, OK, read_rows, write_rows
+from lib.run import planned
 from papers.comparison import cells
 from papers.comparison.estimator import TEST, estimator_of, load_estimators
 from papers.comparison.exhibits import EXHIBITS, cost, estimators, regret, rmse, tradeoff
@@ -318,10 +318,11 @@ def test_the_figure_has_every_estimator_in_its_mark(tmp_path, monkeypatch):
         "Span bound",
         "A model drawn at random",
     ]
-    # one of the library's colours, and no mark twice
-    assert {entry.color for entry in load_estimators().values()} <= set(COLORS)
-    marks = [(entry.color, entry.marker) for entry in load_estimators().values()]
-    assert len(set(marks)) == len(marks)
+    # no mark twice, and a spare one for an estimator without any
+    estimators = load_estimators()
+    assert tradeoff.MARKS.keys() == estimators.keys()
+    marks = tradeoff.marks_of({**estimators, "new": replace(estimators["loo"], name="New")})
+    assert len({(entry["color"], entry["marker"]) for entry in marks.values()}) == len(estimators) + 1
 
 
 def test_an_unknown_estimator_is_named():
@@ -329,3 +330,11 @@ def test_an_unknown_estimator_is_named():
     for method in ("span", "loo_10", "kfold"):
         with pytest.raises(ValueError, match=rf"unknown estimator '{method}'; those in .* are: span_rule, "):
             estimator_of(method)
+
+
+def test_no_cell_depends_on_marks():
+    papers, _, _ = planned()
+    (run,) = papers["comparison"].plan.runs
+    code = papers["comparison"].code(run)
+    assert any(path.endswith("estimators/loo.py") for path in code)
+    assert not any("exhibits" in path for path in code)

@@ -2,10 +2,12 @@
 
 import pandas as pd
 import pytest
-from lib.figures import panels, save, use_form
+from lib.figures import COLORS, mark, panels, save, use_form
+from lib.figures import MARKERS as KNOWN_MARKERS
 from lib.overview import MARKERS, ZERO, compared_results, plot_results
 from lib.papers import load_papers
 from matplotlib.collections import PathCollection
+from matplotlib.lines import Line2D
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +78,13 @@ def test_a_run_without_misses_has_its_picture(card):
     frame, papers = card
     within = frame[frame["within"] != "no"]
     assert not [text for text in words_of(plot_results(within, papers))[0] if not text.isdigit() and text]
+
+
+def test_an_unknown_colour_or_marker_is_named():
+    assert {name for name in Line2D.markers if isinstance(name, str) and len(name) == 1} - {" "} == {
+        *KNOWN_MARKERS
+    }
+    assert mark("blue", "h") == {"color": COLORS["blue"], "marker": "h", "markersize": 6}
+    for color, marker, name in (("pink", "o", "pink"), ("blue", "Q", "Q"), ("blue", "none", "none")):
+        with pytest.raises(ValueError, match=f"'{name}'"):
+            mark(color, marker)

@@ -14,7 +14,5 @@ ESTIMATOR = Estimator(
     order=10,
     name="Support vectors",
     short="SVs",
-    color="blue",
-    marker="h",
     assumption="That every support vector is an error assumes the worst.",
 )

@@ -19,6 +19,9 @@ COLORS = {
     "sky": SKY,
 }
 
+# Matplotlib's markers of one character, which are known before it is imported.
+MARKERS = ".,ov^<>12348spP*hH+xXDd|_"
+
 # What the paper prints: values are broad light lines or large hollow marks, ends of its axes dotted lines.
 # No method of ours has this grey.
 PALE = "#b0b0b0"
@@ -91,6 +94,15 @@ def curve(rows):
     """Return settings, values and spreads of tidy rows as arrays, from the least setting on."""
     rows = rows.assign(setting=rows["setting"].astype(float)).sort_values("setting", kind="stable")
     return rows[["setting", "value", "spread"]].to_numpy().T
+
+
+def mark(color, marker, size=6):
+    """Return Matplotlib's style of a mark, from the name of its colour, its marker and its size in points; a
+    `ValueError` names a colour or marker that does not exist."""
+    for kind, name, known in (("colour", color, COLORS), ("marker", marker, MARKERS)):
+        if name not in known:
+            raise ValueError(f"There is no {kind} {name!r} in lib/figures.py; it has: {', '.join(known)}.")
+    return {"color": COLORS[color], "marker": marker, "markersize": size}
 
 
 def across(ax, values, style):

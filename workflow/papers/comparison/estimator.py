@@ -41,10 +41,6 @@ class Estimator:
     # for readers, in a line of a table and above a column; with ``{k}`` for the folds if it is `needs_folds`
     name: str
     short: str
-    # in figures: a colour of `lib.figures` in lower case, Matplotlib's marker, and its size in points
-    color: str
-    marker: str
-    size: float = 6
     assumption: str = ""  # a sentence for notes below tables; empty: nothing that an SVM may break
     is_bound: bool = False  # whether its values are bounds that may exceed 1, and no error rates
     needs_fit: bool = True  # on all points
@@ -57,8 +53,8 @@ class Estimator:
     fold: str = "train"
 
 
-def single_fit_estimator(declared: SingleFit, **looks: Any) -> Estimator:
-    """Return the estimator that the library declares, with its place, colour and mark in our figures."""
+def single_fit_estimator(declared: SingleFit, order: int) -> Estimator:
+    """Return the estimator that the library declares, with its place in our tables and figures."""
 
     def run(model: Model):
         return declared.evaluate(model.gram, model.y, model.solution, model.sphere)
@@ -70,7 +66,7 @@ def single_fit_estimator(declared: SingleFit, **looks: Any) -> Estimator:
         assumption=declared.assumption,
         is_bound=declared.is_bound,
         needs_sphere=declared.needs_sphere,
-        **looks,
+        order=order,
     )
 
 

@@ -15,8 +15,5 @@ ESTIMATOR = Estimator(
     order=9,
     name="Exact LOO",
     short="LOO",
-    color="blue",
-    marker="*",
-    size=11,
     fold="loo",
 )

@@ -4,4 +4,4 @@ from svmselect.bounds.opper_winther import OPPER_WINTHER
 
 from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = single_fit_estimator(OPPER_WINTHER, order=5, color="sky", marker="D", size=5.5)
+ESTIMATOR = single_fit_estimator(OPPER_WINTHER, order=5)

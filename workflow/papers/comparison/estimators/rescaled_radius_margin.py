@@ -4,4 +4,4 @@ from svmselect.bounds.radius_margin import RESCALED_RADIUS_MARGIN
 
 from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = single_fit_estimator(RESCALED_RADIUS_MARGIN, order=7, color="orange", marker="p", size=7)
+ESTIMATOR = single_fit_estimator(RESCALED_RADIUS_MARGIN, order=7)

@@ -4,4 +4,4 @@ from svmselect.bounds.span_bound import SPAN_BOUND
 
 from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = single_fit_estimator(SPAN_BOUND, order=2, color="purple", marker="v")
+ESTIMATOR = single_fit_estimator(SPAN_BOUND, order=2)

@@ -4,4 +4,4 @@ from svmselect.bounds.span_rule import SPAN_RULE
 
 from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = single_fit_estimator(SPAN_RULE, order=1, color="vermillion", marker="s")
+ESTIMATOR = single_fit_estimator(SPAN_RULE, order=1)

@@ -4,4 +4,4 @@ from svmselect.bounds.xi_alpha import XI_ALPHA
 
 from papers.comparison.estimator import single_fit_estimator
 
-ESTIMATOR = single_fit_estimator(XI_ALPHA, order=3, color="orange", marker="^")
+ESTIMATOR = single_fit_estimator(XI_ALPHA, order=3)
