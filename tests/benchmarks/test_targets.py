@@ -2,6 +2,8 @@
 
 import re
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import targets
 
@@ -123,3 +125,21 @@ def test_the_page_on_speed_says_of_every_miss_what_limits_it():
     missed = {name.partition(":")[0] for name, *_, reached in rows if reached.startswith("no")}
     assert missed
     assert missed == set(re.findall(r"^- \*\*(.+?)\*\*", section, re.M))
+
+
+def test_the_time_of_a_cell_has_searches_and_each_matrix_once(tmp_path, monkeypatch):
+    rows = [
+        {"cell": "a", "kernel": "rbf", "gamma": 1.0, "cpu_s": 1.0, "search_cpu_s": 8.0, "gram_cpu_s": 64.0},
+        {"cell": "a", "kernel": "rbf", "gamma": 1.0, "cpu_s": 2.0, "search_cpu_s": None, "gram_cpu_s": 64.0},
+        {"cell": "a", "kernel": "rbf", "gamma": 2.0, "cpu_s": 4.0, "search_cpu_s": None, "gram_cpu_s": 64.0},
+        {"cell": "b", "kernel": "rbf", "gamma": 1.0, "cpu_s": None, "search_cpu_s": None, "gram_cpu_s": None},
+    ]
+    path = tmp_path / "x2000/rows/cells.parquet"
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert targets.cell_seconds(path) == {"a": 1 + 2 + 4 + 8 + 64 + 64, "b": None}
+    monkeypatch.setattr(targets, "PAPERS", tmp_path)
+    text, share = targets.all_papers()
+    assert "(2 CPU minutes)" in text and "without 1 cells" in text
+    # the longest cell decides
+    assert share == pytest.approx(20 / (143 / 60))

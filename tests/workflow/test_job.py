@@ -1,6 +1,7 @@
 """A cell and its methods: what is caught, what is timed, what a killed job keeps, what a rule may ask for."""
 
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -241,6 +242,19 @@ def test_a_cell_runs_without_snakemake(paper, tmp_path, run):
     assert (row["cpu"], row["commit"]) == (cpu_model(), commit())
 
 
+def test_rows_without_times_share_the_time_of_their_cell(job_of):
+    def untimed(job, cost):
+        until = time.process_time() + 0.05
+        while time.process_time() < until:
+            pass
+        return [{"method": "a", "cpu_s": cost}, {"method": "b"}]
+
+    shared, again = job_of().rows(untimed, cost=None)
+    assert shared["cpu_s"] == again["cpu_s"] >= 0.025
+    timed, other = job_of().rows(untimed, cost=7.0)
+    assert timed["cpu_s"] == 7.0 and "cpu_s" not in other
+
+
 def test_a_finished_cell_is_computed_again_if_an_input_has_changed(paper, tmp_path, run):
     chosen, code = tmp_path / "chosen.parquet", tmp_path / "cells.py"
     code.write_text("1")
@@ -341,6 +355,13 @@ def test_rows_name_the_commit_that_made_them(tmp_path, monkeypatch):
     assert commit() == head
     (tmp_path / "code.py").write_text("2")
     assert commit() == f"{head}+changes"
+    # a checkout of somebody else's, which git reads only where it is said to be safe
+    if os.getuid() == 0:
+        for path in (tmp_path, *tmp_path.rglob("*")):
+            os.chown(path, 12345, 12345)
+        for scope in ("SYSTEM", "GLOBAL"):
+            monkeypatch.setenv(f"GIT_CONFIG_{scope}", os.devnull)
+        assert commit() == f"{head}+changes"
     # a copy without a history, in the checkout of something else
     monkeypatch.setattr(environment, "PROJECT", tmp_path.resolve() / "inner")
     assert commit() is None
