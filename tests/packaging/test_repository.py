@@ -86,14 +86,6 @@ def test_no_source_runs_or_unpacks_what_it_reads(tracked: dict[str, str]) -> Non
     assert loads == []
 
 
-def test_the_catalog_of_workflows_is_told_what_the_rules_have(root: Path) -> None:
-    usage = yaml.safe_load((root / ".snakemake-workflow-catalog.yml").read_text())["usage"]
-    rules = "\n".join(path.read_text() for path in (root / "workflow/rules").glob("*.smk"))
-    has = {name: f"\n{name}:" in rules for name in ("conda", "container")}
-    assert usage["software-stack-deployment"] == {"conda": has["conda"], "apptainer": has["container"]}
-    assert usage["report"] == ("report(" in rules)
-
-
 def test_citation_has_the_version_of_the_project(citation: dict, pyproject: dict) -> None:
     assert citation["cff-version"] == "1.2.0"
     for key in ("version", "license"):

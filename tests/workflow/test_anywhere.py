@@ -4,10 +4,13 @@ import csv
 import os
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import yaml
-from checkouts import ROOT, planned
+from checkouts import ROOT, Checkout, planned
 from lib.rows import OK, read_rows
 
 pytestmark = pytest.mark.slow
@@ -91,10 +94,23 @@ def test_an_exhibit_from_anywhere(snakemake, tmp_path):
     assert planned(said) == {"ours": 1, "total": 1}
 
 
+def test_a_checkout_below_a_path_with_a_blank(tmp_path):
+    """An image is named where it is asked for alone, as Snakemake refuses addresses with a blank."""
+    folder = tmp_path / "a b/ü"
+    folder.mkdir(parents=True)
+    checkout = Checkout(folder)
+    done = checkout.snakemake("--cores", "1", "--quiet", "rules", "--", "resources/data/wine-1.npz")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "resources/data/wine-1.npz").exists()
+    plan = planned(checkout.snakemake("--dry-run", "--quiet", "rules").stdout)
+    assert plan["all"] == 1 and plan["prepare_data"] == 9
+    assert checkout.snakemake("--dry-run", "--sdm", "apptainer").returncode == 1
+
+
 def test_both_snakefiles_plan_the_same(snakemake, tmp_path):
     """What is said on the command line included."""
     said = (
-        *("papers=[chapelle1999]", "preset=2026", "chapelle1999={C: {realisations: 1}}"),
+        *("papers=[chapelle1999]", "preset=2026-11", "chapelle1999={C: {realisations: 1}}"),
         *("timing=exclusive", "job=realisation"),
     )
     jobs = {
@@ -108,3 +124,71 @@ def test_both_snakefiles_plan_the_same(snakemake, tmp_path):
     assert top["chapelle1999_models"] == 3 + 1 and "make_scorecard" in top
     assert not any(rule.startswith("franc2008") for rule in top)
     assert not list(tmp_path.glob("res*"))
+
+
+def refused(folder, *arguments, **environment):
+    """What snakemake says where it stops in a sentence, called in a folder."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            "1",
+            "--dry-run",
+            "--quiet",
+            "all",
+            *map(str, arguments),
+        ],
+        cwd=folder,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    output = done.stdout + done.stderr
+    assert done.returncode == 1 and "Traceback" not in output, output
+    return output
+
+
+def test_rows_that_are_elsewhere_are_looked_for_in_a_named_folder(tmp_path):
+    output = refused(tmp_path, "-s", ROOT / "Snakefile", "--configfile", ROOT / "config/paper.yaml")
+    assert f"{tmp_path / 'results/paper'} has no rows" in output
+    assert f"folders={{results: {ROOT / 'results'}}}" in output and "MissingInput" not in output
+
+
+@pytest.mark.parametrize("hash_of_sources", [None, "0" * 64])
+def test_another_svmselect_on_the_path_is_named(tmp_path, hash_of_sources):
+    package = tmp_path / "other/svmselect"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    if hash_of_sources:
+        (package / "source_hash.txt").write_text(hash_of_sources)
+    output = refused(tmp_path, "-s", ROOT / "Snakefile", PYTHONPATH=str(package.parent))
+    assert f"svmselect in {package} " in output and f"unset PYTHONPATH ({package.parent})" in output
+
+
+def test_verify_needs_cells(tmp_path):
+    files = [ROOT / f"config/{name}.yaml" for name in ("verify", "paper")]
+    # rows that are there, so that this is what is missing
+    link = tmp_path / "results/paper"
+    link.parent.mkdir()
+    link.symlink_to(ROOT / "results/paper")
+    output = refused(tmp_path, "-s", ROOT / "Snakefile", "verify", "--configfile", *files)
+    assert "compute: false" in output and "config/verify.yaml" in output and "NameError" not in output
+
+
+def test_a_snakefile_behind_an_address_is_refused(tmp_path):
+    handler = partial(QuietHandler, directory=str(ROOT))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        output = refused(tmp_path, "-s", f"http://127.0.0.1:{server.server_port}/Snakefile")
+        server.shutdown()
+    assert "clone" in output and "ModuleNotFoundError" not in output
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """A handler that prints nothing."""
+
+    def log_message(self, *arguments):
+        pass

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from lib.exhibits import Context
 from lib.rows import ERROR
+from lib.run import planned
 from lib.timing import measured_memory
 from papers.bakir2004 import causes, cells
 from papers.bakir2004.exhibits import figure1, figure3, figure4, growth, sensitivity, table1
@@ -122,10 +123,23 @@ def test_the_axis_of_clean_errors_is_that_of_the_paper(tmp_path):
     highest = tidy[tidy["metric"] == "clean_error"].query("method != 'multiedit_condense'")["value"].max()
     printed = published(tmp_path)
     ends = printed.query("exhibit == 'figure4' and metric == 'clean_error'")["value"]
-    fig = figure4.figure(pd.concat([tidy, far]), Context(published=printed))
+    settings = {"figure4": {"dataset": "mnist-3v8"}}
+    fig = figure4.figure(pd.concat([tidy, far]), Context(published=printed, settings=settings))
     tops = [ax.get_ylim()[1] for ax in fig.axes]
     assert tops[2] == pytest.approx(1.05 * max([*ends, highest])) and tops[1] > 90
     assert "C-SVM" in [text.get_text() for text in fig.legends[0].get_texts()]
+
+
+def test_a_figure_of_other_data_names_them_and_has_axes_of_its_own(tmp_path):
+    tidy = tidy_of(tmp_path, figure4, made_rows())
+    printed = pd.DataFrame({"exhibit": "figure4", "metric": ["svs"], "value": [8000.0]})
+    tidy.loc[tidy["metric"] == "svs", "value"] = 100.0
+    settings, facts = {"figure4": {"dataset": "digits-3v8"}}, {"figure4_data": "digits of scikit-learn"}
+    fig = figure4.figure(tidy, Context(published=printed, settings=settings, facts=facts))
+    assert fig.axes[0].get_title(loc="left") == "Data: digits of scikit-learn"
+    assert fig.axes[0].get_ylim()[1] < 200
+    (plan, _, _) = planned()
+    assert plan["bakir2004"].plan.facts["figure4_data"] == "digits 3 against 8 of scikit-learn"
 
 
 def test_the_run_that_fits_the_axis_is_a_mark_of_its_own(tmp_path):
@@ -139,7 +153,8 @@ def test_the_run_that_fits_the_axis_is_a_mark_of_its_own(tmp_path):
 @pytest.mark.parametrize("module", [figure1, figure3, figure4, growth])
 def test_figures_are_stable_and_described(tmp_path, module):
     values = tidy_of(tmp_path, module, made_rows())
-    assert_stable(tmp_path, module, values, published=published(tmp_path))
+    settings = {"figure4": {"dataset": "mnist-3v8"}}
+    assert_stable(tmp_path, module, values, published=published(tmp_path), settings=settings)
 
 
 def test_setup_takes_single_precision_for_large_matrices():

@@ -1,6 +1,7 @@
 """The configuration: presets, schema, messages, documentation."""
 
 import copy
+import os
 import re
 
 import config_tables
@@ -223,6 +224,10 @@ def test_schemas_limit_whole_numbers_and_keys_and_describe_properties(path):
         ("comparison.datasets", [{"name": "banana"}], ["datasets.0", "'realisations'"]),
         ("timing", "quiet", ["timing", "'quiet'", "'shared', 'exclusive'"]),
         ("preset", "My Preset", ["preset", "'My Preset'", "lower-case"]),
+        # not what was written, such as 007 or 2026_11
+        ("preset", 7, ["preset", "7", "quote"]),
+        ("folders", {"results": 2026}, ["folders.results", "2026", "quote"]),
+        ("chapelle1999.width.dataset", 5.5, ["chapelle1999.width.dataset", "5.5", "quote"]),
     ],
 )
 def test_mistakes_give_a_sentence(preset, key, value, words):
@@ -244,6 +249,9 @@ def test_mistakes_give_a_sentence(preset, key, value, words):
         (["franc2008={max_iter: null}"], "franc2008.max_iter", None),
         (["chapelle1999={width: {log_sigma: [0, 1.5]}}"], "chapelle1999.width.log_sigma", [0, 1.5]),
         (["folders={results: /scratch/mine}"], "folders.results", "/scratch/mine"),
+        (["folders={results: ~/mine}"], "folders.results", os.path.expanduser("~/mine")),
+        (["preset=no"], "preset", "no"),
+        (["preset=2026-10-10"], "preset", "2026-10-10"),
     ],
 )
 def test_values_of_the_command_line_mean_what_they_mean_in_a_file(preset, words, key, value):
@@ -260,6 +268,13 @@ def test_values_of_the_command_line_mean_what_they_mean_in_a_file(preset, words,
     [
         ("papers=franc2008", ["papers", "'franc2008'"]),
         ("franc2008={realisations: few}", ["franc2008.realisations", "'few'"]),
+        ("franc2008={realisations: yes}", ["franc2008.realisations", "'yes'"]),
+        ("franc2008={realisations: 0}", ["franc2008.realisations", "0 is", "minimum of 1"]),
+        ("chapelle1999={width: {log_sigma: [50]}}", ["width.log_sigma.0", "50 is", "maximum of 20"]),
+        ("bakir2004={figure1: {overlaps: [2]}}", ["figure1.overlaps.0", "2 is", "maximum of 1"]),
+        ("preset=2026_11", ["preset", "202611", "quote"]),
+        ("preset=007", ["preset", "7", "quote"]),
+        ("preset=1e3", ["preset", "1000.0", "quote"]),
     ],
 )
 def test_values_of_the_command_line_that_mean_nothing_are_named(preset, text, words):
@@ -339,6 +354,35 @@ def test_small_preset_has_data_sets_as_the_large_one_has_them(root):
 def test_claims_on_the_full_scale_are_tested_where_it_is_run(root, names, full_scale):
     *_, config = planned(*(root / f"config/{name}.yaml" for name in names))
     assert config["full_scale"] is full_scale
+
+
+def test_an_entry_of_an_object_is_taken_out_by_null(tmp_path):
+    """And it stays out where the configuration that was used is laid over the demo again."""
+    path = tmp_path / "less.yaml"
+    less = {
+        "preset": "less",
+        "baselines": "sampled",
+        "bakir2004": {
+            "growth": {"methods": {"svm": 400, "cross_training": None, "multiedit_condense": None}}
+        },
+        "franc2008": {"sample": {"dear": {"titanic-table": None}}},
+        "wen2017": {"sample": {"folds": {"cold": 2, "ato": None}}},
+    }
+    path.write_text(yaml.safe_dump(less))
+    for _ in range(2):
+        papers, _, config = planned(path)
+        settings = {run.name: run for run in papers["bakir2004"].plan.runs}["growth"].settings
+        assert settings["methods"] == {"svm": 400}
+        loo = {run.name: run for run in papers["franc2008"].plan.runs}["loo"]
+        linear = [loo.settings_of(name)["sample"] for name in loo.cells if name.endswith("linear")]
+        assert {*linear} == {250}
+        seeds = {run.name: run for run in papers["wen2017"].plan.runs}["seeds"]
+        assert seeds.settings_of("wdbc/published/k-10")["sample"] == {"cold": 2}
+        path.write_text(yaml.safe_dump(config))
+    less["bakir2004"]["growth"]["methods"]["svm"] = None
+    path.write_text(yaml.safe_dump(less))
+    with pytest.raises(ValueError, match=r"bakir2004\.growth\.methods"):
+        planned(path)
 
 
 @pytest.mark.parametrize("name", ["config", "paper", "paper-8gb", "verify"])

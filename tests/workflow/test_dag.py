@@ -26,7 +26,7 @@ def paper_of(rule):
 @pytest.mark.parametrize(
     ("arguments", "jobs", "most"),
     [
-        ([], {"franc2008_loo": 1, "franc2008_stopping": 1, "sarafis2018_models": 1}, 50),
+        ([], {"franc2008_loo": 1, "franc2008_stopping": 1, "sarafis2018_models": 1, "prepare_data": 10}, 60),
         (
             ["--configfile", "config/paper.yaml", "--config", "compute=true", "causes=[]"],
             {
@@ -87,8 +87,7 @@ def test_rule_script_and_log_have_one_name(root):
     for name, text in rules(root).items():
         verb = name.removeprefix(f"{paper_of(name)}_")
         script = re.search(r'script:\n +"\S*/(\w+)\.py"', text)
-        # one program prepares data sets of both kinds
-        assert script is None or script.group(1) == verb.replace("generate", "prepare"), name
+        assert script is None or script.group(1) == verb, name
         log = re.search(r'log:\n +"(\S+)"', text)
         assert log is None or verb in log.group(1), name
 

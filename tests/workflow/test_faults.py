@@ -6,13 +6,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager, suppress
 
 import psutil
 import pytest
-from checkouts import ObservedCheckout
-from lib.joblog import explanation
+from checkouts import FRANC_ROWS, ROOT, Checkout, ObservedCheckout
+from lib.joblog import explanation, newest_line
 from lib.rows import NOT_CONVERGED, OK, read_rows
 
 # Cells of a few models each, one after the other.
@@ -199,7 +200,7 @@ def test_read_only_results(checkout, read_only_results):
     done = checkout.snakemake(*RUN, config=CELLS)
     output = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in output
-    assert f"Cannot write to the folder {read_only_results}; mend its permissions" in output
+    assert f"Cannot write to the folder {read_only_results}: mend" in output and "--directory" in output
     assert not (checkout.folder / "resources").exists()
 
 
@@ -219,6 +220,53 @@ def test_cells_that_do_not_converge(checkout):
     assert stopped["reason"].str.startswith("iteration limit reached by ").all()
     table = (checkout.folder / results / "table2.md").read_text()
     assert re.search(r"^\| titanic \(contingency table\) \| .*\d", table, flags=re.MULTILINE)
+
+
+# appended to a paper's cells.py
+FAULT = """
+_run_loo = run_loo
+
+
+def run_loo(job, **given):
+    if job.identity["cell"].endswith("rbf-gamma0.5"):
+        raise MemoryError
+    return _run_loo(job, **given)
+"""
+
+
+@pytest.mark.slow
+def test_a_failing_job_names_its_cell(tmp_path, franc):
+    checkout = Checkout(tmp_path, linked=False)
+    with open(tmp_path / "workflow/papers/franc2008/cells.py", "a") as code:
+        code.write(FAULT)
+    done = checkout.snakemake("--cores", "1", "--", FRANC_ROWS[0], config={**franc, "job": "run"})
+    output = done.stdout + done.stderr
+    cell = "franc2008/cells/titanic-table/realisation-1/rbf-gamma0.5"
+    assert done.returncode == 1
+    sentence = re.search(r"^The machine has too little memory.*$", output, flags=re.MULTILINE).group()
+    assert cell in sentence and "titanic-table:" in sentence
+    log = (tmp_path / "logs/small/franc2008/loo.log").read_text()
+    assert f"finished {cell.replace('rbf-gamma0.5', 'linear')}\n" in log
+    assert f"cell 2 of 2: {cell}\n" in log and f"finished {cell}" not in log
+
+
+def test_without_a_terminal_a_run_prints_the_newest_line_of_its_logs(tmp_path):
+    assert newest_line(tmp_path) == "no job has begun"
+    for age, (name, text) in enumerate([("b", "cell 1\ncell 2\n"), ("a", "cell 3\n"), ("empty", "")]):
+        path = tmp_path / f"demo/{name}.log"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        os.utime(path, (1000 - age, 1000 - age))
+    assert newest_line(tmp_path) == f"{tmp_path}/demo/b.log: cell 2"
+    program = (
+        f"import lib.joblog, sys; lib.joblog.say_every_minute({str(tmp_path)!r}, 0.01); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", program]
+    streams = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT / "workflow", text=True, **streams) as process:
+        lines = [process.stderr.readline() for _ in range(2)]
+        process.kill()
+    assert all(line.endswith(f"{tmp_path}/demo/b.log: cell 2\n") for line in lines)
 
 
 def test_a_shortage_of_memory_is_a_sentence():

@@ -35,7 +35,7 @@ def said(root, *entries):
     ("compute=false", "compute", False),
     ("mirror=null", "mirror", None),
     ("mirror=/data/mirror", "mirror", "/data/mirror"),
-    ("preset=2026", "preset", "2026"),
+    ("preset=2026-11", "preset", "2026-11"),
     ("folders={results: /scratch}", "folders.results", "/scratch"),
     ("franc2008={realisations: 1}", "franc2008.realisations", 1),
     ("franc2008={eps: 1e-3}", "franc2008.eps", 0.001),

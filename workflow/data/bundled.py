@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 
@@ -47,19 +49,24 @@ def load_titanic() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def _load_scikit_learn(loader: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features and labels of a data set in the installed scikit-learn."""
-    from sklearn import datasets  # here, because it takes two seconds and most jobs do not need it
+def _load_scikit_learn(file: str, skip_rows: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Features and labels of a data set in the installed scikit-learn; the last column is the label.
 
-    return getattr(datasets, loader)(return_X_y=True)
+    The file is read without an import of scikit-learn, which takes a second or two.
+    """
+    spec = find_spec("sklearn")
+    assert spec is not None and spec.submodule_search_locations
+    path = Path(spec.submodule_search_locations[0], "datasets/data", file)
+    table = np.loadtxt(path, delimiter=",", skiprows=skip_rows)
+    return table[:, :-1], table[:, -1]
 
 
 BUNDLED: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
-    "breast_cancer": partial(_load_scikit_learn, "load_breast_cancer"),
-    "digits": partial(_load_scikit_learn, "load_digits"),
-    "iris": partial(_load_scikit_learn, "load_iris"),
+    "breast_cancer": partial(_load_scikit_learn, "breast_cancer.csv"),
+    "digits": partial(_load_scikit_learn, "digits.csv.gz", skip_rows=0),
+    "iris": partial(_load_scikit_learn, "iris.csv"),
     "titanic": load_titanic,
-    "wine": partial(_load_scikit_learn, "load_wine"),
+    "wine": partial(_load_scikit_learn, "wine_data.csv"),
 }
 
 

@@ -3,7 +3,9 @@ whose message is a sentence."""
 
 import math
 import os
+import shlex
 from pathlib import Path
+from types import NoneType
 
 import yaml
 from jsonschema.exceptions import best_match
@@ -11,6 +13,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import validate
 
 from data.yaml_file import read_yaml
+from lib.environment import PROJECT
 
 WORKFLOW = Path(__file__).resolve().parents[1]
 SCHEMA = WORKFLOW / "schemas/config.schema.yaml"  # of the keys that all papers share
@@ -32,6 +35,8 @@ def complete_config(config, schemas):
     if unknown := [key for key in config if key not in (*general, *schemas)]:
         raise ValueError(_unknown_keys(unknown, [*general, *schemas], "configuration", "top level"))
     check_config(config, SCHEMA)
+    for key, folder in config["folders"].items():
+        config["folders"][key] = os.path.expanduser(folder)
     check_names("papers", config["papers"] or [], schemas)
     for paper, schema in schemas.items():
         if paper in config:
@@ -51,7 +56,7 @@ def check_settings(config, schema, name="configuration", section=""):
     """Check settings against a JSON schema, in place.
 
     A text where the schema wants something else is read as YAML first, because Snakemake passes what its
-    option ``--config`` has in braces or brackets as text; a number where it wants a text becomes one.
+    option ``--config`` has in braces or brackets as text.
 
     Parameters
     ----------
@@ -72,7 +77,9 @@ def check_settings(config, schema, name="configuration", section=""):
             break
         except WorkflowError as error:
             mistake = best_match([error.__context__])
-        mistake = first.setdefault(tuple(mistake.absolute_path), mistake)
+        # what is of the wrong type is named as it was given; any other mistake is about what was read
+        before = first.setdefault(tuple(mistake.absolute_path), mistake)
+        mistake = before if mistake.validator == before.validator else mistake
         if not _read_again(config, mistake):
             raise ValueError(_sentence(mistake, name, section))
     _use_whole_numbers(config, name, section)
@@ -80,16 +87,12 @@ def check_settings(config, schema, name="configuration", section=""):
 
 def _read_again(config, mistake):
     """Replace a value of the wrong type by what its text means; return whether that changed it."""
-    value = mistake.instance
-    if isinstance(value, str):
-        read = _read(value)
-    elif isinstance(value, int | float) and mistake.schema.get("type") == "string":
-        read = value if isinstance(value, bool) else str(value)
-    else:
+    if not isinstance(mistake.instance, str):
         return False
     *parents, key = mistake.absolute_path
     for parent in parents:
         config = config[parent]
+    read = _read(mistake.instance)
     changed = read != config[key]
     config[key] = read
     return changed
@@ -123,6 +126,12 @@ def _sentence(mistake, name, section):
     if mistake.validator == "additionalProperties" and mistake.validator_value is False:
         valid = mistake.schema["properties"]
         return _unknown_keys([key for key in mistake.instance if key not in valid], valid, name, where)
+    container = isinstance(mistake.instance, dict | list | NoneType)
+    if mistake.validator == "type" and mistake.validator_value == "string" and not container:
+        return (
+            f"The {name}'s {where} was read as {mistake.instance!r}, which is no text: choose a name with a "
+            "letter, or quote it in a file for --configfile."
+        )
     sentence = f"The {name}'s {where} is not valid: {mistake.message}"
     if mistake.validator in DESCRIBED and "description" in mistake.schema:
         sentence += f"; it must be: {mistake.schema['description']}"
@@ -156,7 +165,8 @@ def check_writable(folders):
             place = place.parent
         if not os.access(place, os.W_OK | os.X_OK):
             raise ValueError(
-                f"Cannot write to the folder {place}; mend its permissions, or work in another checkout."
+                f"Cannot write to the folder {place}: mend its permissions, or make another folder the "
+                "working directory (--directory FOLDER), to which results, data, logs and records go."
             )
 
 
@@ -164,6 +174,31 @@ def check_cache(folder):
     """Check that the folder of Snakemake's cache exists, if there is to be one (None: there is not)."""
     if folder is not None and not Path(folder).is_dir():
         raise ValueError(f"The cache {folder} (SNAKEMAKE_OUTPUT_CACHE) is not a folder; make it first.")
+
+
+def call_of(config, results, *, is_demo):
+    """Return the call of snakemake, but for its targets, that makes files of a configuration again.
+
+    Parameters
+    ----------
+    config : dict
+        The complete configuration.
+    results : str
+        The folder of its results; ``config.yaml`` in it has the whole configuration.
+    is_demo : bool
+        Whether it is the demo's, which needs no file.
+    """
+    program = ".venv/bin/snakemake"
+    words = [program if Path(program).exists() else "snakemake", "--cores", "1"]
+    # options take no word that follows them before "--"
+    at_home, files = Path.cwd() == PROJECT, []
+    if not at_home:
+        words += ["--snakefile", str(PROJECT / "Snakefile")]
+    if config["preset"] == "paper":
+        files = ["config/paper.yaml" if at_home else str(PROJECT / "config/paper.yaml")]
+    elif not is_demo:
+        files = [f"{results}/config.yaml"]
+    return shlex.join([*words, *(["--configfile", *files, "--"] if files else [])])
 
 
 def grid(spec):
@@ -182,9 +217,3 @@ def grid(spec):
         return [first]
     middle = [first * (last / first) ** (i / (count - 1)) for i in range(1, count - 1)]
     return [first, *middle, last]
-
-
-def project_file(path, project):
-    """Return the path of a file that the configuration names: below the working directory if it is there, or
-    else below the project's folder."""
-    return Path(path) if Path(path).exists() else Path(project, path)

@@ -4,7 +4,9 @@ import os
 import platform
 import runpy
 import subprocess
-from importlib import metadata, resources
+import sys
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -26,6 +28,12 @@ def set_job_environment(workflow_dir):
     os.environ.update(dict.fromkeys(THREADS, "1"))
     os.environ.update(dict.fromkeys(KEEP_MEMORY, RETAINED_BYTES))
     os.environ.update(ARROW_MEMORY)
+
+
+def project_file(path):
+    """Return the path of a file that the configuration names: below the working directory if it is there, or
+    else below the project's folder."""
+    return Path(path) if Path(path).exists() else PROJECT / path
 
 
 def cache_folder():
@@ -59,7 +67,8 @@ def commit():
 def _git(*arguments):
     try:
         done = subprocess.run(
-            ["git", "--no-optional-locks", "-C", PROJECT, *arguments],
+            # git reads the checkout of somebody else only where it is said to be safe
+            ["git", "-c", f"safe.directory={PROJECT}", "--no-optional-locks", "-C", PROJECT, *arguments],
             capture_output=True,
             text=True,
             check=False,
@@ -79,15 +88,31 @@ def library_id():
 
 
 def check_installed(project=PROJECT):
-    """Check that the installed library was built from the sources of this checkout, byte for byte; a
+    """Check that the library that Python finds was built from the sources of this checkout, byte for byte; a
     `ValueError` is raised if not."""
     program = runpy.run_path(str(project / "src/source_hash.py"))
-    if program["source_hash"](project) != _installed_hash():
-        raise ValueError(
-            f"The installed svmselect was not built from the sources in {project / 'src'}: "
-            "run `make env` first."
-        )
+    folder = library_folder()
+    built_from = folder / "source_hash.txt" if folder else None
+    if not (built_from and built_from.is_file()) or program["source_hash"](project) != _installed_hash():
+        raise ValueError(other_library(project))
+
+
+def library_folder():
+    """Return the folder of the svmselect that Python finds, without importing it; None if there is none."""
+    spec = find_spec("svmselect")
+    return Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
+
+
+def other_library(project=PROJECT):
+    """Return a sentence for a library that was not built from this checkout: where it is, and the remedy."""
+    folder = library_folder()
+    if folder is None:
+        return "svmselect is not installed: run `make env` first."
+    remedy = "run `make env` first"
+    if not folder.is_relative_to(sys.prefix):
+        remedy = f"unset PYTHONPATH ({os.environ.get('PYTHONPATH')}), which hides the installed one"
+    return f"The svmselect in {folder} was not built from the sources in {project / 'src'}: {remedy}."
 
 
 def _installed_hash():
-    return (resources.files("svmselect") / "source_hash.txt").read_text().strip()
+    return (library_folder() / "source_hash.txt").read_text().strip()

@@ -3,7 +3,10 @@
 import errno
 import logging
 import sys
+import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 
 UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
@@ -29,6 +32,33 @@ def start_log(path):
     return log
 
 
+def newest_line(folder):
+    """Return the path of the newest log below a folder and its last line, as text."""
+    logs = {path.stat().st_mtime: path for path in Path(folder).rglob("*.log") if path.stat().st_size}
+    if not logs:
+        return "no job has begun"
+    path = logs[max(logs)]
+    last = path.read_text(errors="replace").rstrip().rpartition("\n")[2]
+    return f"{path}: {last}"
+
+
+def say_every_minute(folder, seconds=60):
+    """Print the newest line of the logs below a folder, again and again, from a thread.
+
+    A job of minutes writes to its log alone: where no bar of progress is drawn, these lines show that a run
+    is alive.
+    """
+
+    def say():
+        while True:
+            time.sleep(seconds)
+            # a job that begins replaces its log
+            with suppress(OSError):
+                print(time.strftime("%H:%M:%S"), newest_line(folder), file=sys.stderr, flush=True)
+
+    threading.Thread(target=say, daemon=True).start()
+
+
 def explanation(error):
     """Return a sentence that says what to do about an exception, or None if the exception says so itself."""
     if isinstance(error, OSError) and error.errno in UNWRITABLE:
@@ -37,9 +67,10 @@ def explanation(error):
             " and call the same command again: finished cells are not computed again."
         )
     if isinstance(error, MemoryError):
+        where = "".join(f" {note}" for note in getattr(error, "__notes__", ()))
         return (
-            "The machine has too little memory for this job: run fewer jobs beside it "
-            "(--resources mem_mb=N), or take its data set out of the configuration."
+            f"The machine has too little memory{where}: run fewer jobs beside this one "
+            "(--resources mem_mb=N), or take the data set out of the configuration."
         )
     return None
 

@@ -15,14 +15,12 @@ from snakemake.utils import update_config
 from data.registry import load_registry
 from data.yaml_file import read_yaml
 from lib.claims import check_claims
-from lib.config import check_cache, check_writable, complete_config, project_file
-from lib.environment import cache_folder, library_id
+from lib.config import check_cache, check_writable, complete_config
+from lib.environment import PROJECT, cache_folder, library_id, project_file
 from lib.job import run_cell
 from lib.papers import load_papers, with_plans
 from lib.plan import description
 from lib.rows import read_rows
-
-PROJECT = Path(__file__).resolve().parents[2]
 
 
 def started(config):
@@ -32,11 +30,25 @@ def started(config):
     declared = load_papers()
     complete_config(config, {name: paper.schema for name, paper in declared.items()})
     check_claims({name: paper.scorecard_entry() for name, paper in declared.items() if paper.claims})
-    registry = load_registry(project_file(config["registry"], PROJECT))
+    registry = load_registry(project_file(config["registry"]))
     check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
-    check_writable([config["folders"]["resources"]])
+    check_writable([config["folders"]["resources"], "."])
     check_cache(cache_folder())
     return with_plans(declared, config, registry), registry
+
+
+def check_rows(papers, results):
+    """Check that a folder of results has rows, where none are computed; without any file of rows a
+    `ValueError` says where they are looked for."""
+    files = [Path(paper.gathered(stage, results)) for paper in papers.values() for stage in paper.plan.stages]
+    if any(path.exists() for path in files):
+        return
+    there = PROJECT / "results"
+    remedy = f" Those in {there} are found with --config 'folders={{results: {there}}}'."
+    raise ValueError(
+        f"The configuration says compute: false, but {Path(results).absolute()} has no rows, such as "
+        f"{files[0]}.{remedy if (there / Path(results).name).is_dir() else ''}"
+    )
 
 
 def planned(*files):
@@ -48,7 +60,7 @@ def planned(*files):
         update_config(config, read_yaml(file))
     papers = load_papers()
     complete_config(config, {name: paper.schema for name, paper in papers.items()})
-    registry = load_registry(project_file(config["registry"], PROJECT))
+    registry = load_registry(project_file(config["registry"]))
     return with_plans(papers, config, registry), registry, config
 
 

@@ -32,6 +32,7 @@ for paper in PAPERS.values():
                 runtime=run.total("minutes"),
             params:
                 library=LIBRARY,
+                stage=run.stage,
                 cells=paper.descriptions_of(run, REGISTRY),
             script:
                 "../scripts/run_cells.py"

@@ -2,52 +2,75 @@
 
 import os
 import sys
+from copy import deepcopy
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 from snakemake.utils import min_version, update_config
 
 min_version("9.20")
 
 # The folder workflow/, which is found also where another workflow uses this one as a module.
 WORKFLOW = Path(os.path.normpath(workflow.current_basedir.get_path_or_uri(secret_free=False))).parent
+if not (WORKFLOW / "lib").is_dir():
+    raise WorkflowError(
+        f"{WORKFLOW} is no folder of this machine: rules import modules beside them, so clone the repository, "
+        "and name the Snakefile of the clone."
+    )
 sys.path.insert(0, str(WORKFLOW))
 
-from data.yaml_file import read_yaml
-from lib.config import project_file
-from lib.environment import set_job_environment
-from lib.papers import from_here, output_name
+from lib.environment import check_installed, library_id, other_library, set_job_environment
 
 set_job_environment(WORKFLOW)
 
+try:
+    check_installed()
+
+    from data.yaml_file import read_yaml
+    from lib.config import call_of
+    from lib.joblog import say_every_minute
+    from lib.papers import from_here, output_name
+    from lib.run import check_rows, started
+except ImportError as error:
+    raise WorkflowError(f"{other_library()} ({error})") from None
+except ValueError as error:
+    raise WorkflowError(str(error)) from None
+
 # Where another workflow uses this one as a module, its configuration takes the place of the file that the Snakefile names. It is
 # laid over the demo's here, as a file on the command line is.
-settings = read_yaml(WORKFLOW.parent / "config/config.yaml")
+demo = read_yaml(WORKFLOW.parent / "config/config.yaml")
+settings = deepcopy(demo)
 update_config(settings, config)
+is_demo = settings == demo
 config.update(settings)
 
 try:
-    from lib.environment import check_installed, library_id
-    from lib.run import started
-
-    check_installed(WORKFLOW.parent)
     PAPERS, REGISTRY = started(config)
-except ImportError as error:
-    raise WorkflowError(
-        f"The installed svmselect is not that of this checkout ({error}): run `make env` first."
-    )
+    RESULTS = f"{config['folders']['results']}/{config['preset']}"
+    # rows in a bucket are no files here
+    if not (config["compute"] or workflow.storage_settings.default_storage_provider):
+        check_rows(PAPERS, RESULTS)
 except (ValueError, OSError) as error:
     raise WorkflowError(str(error)) from None
 
+LOGS = f"{config['folders']['logs']}/{config['preset']}"
 LIBRARY = library_id()
-RESULTS = f"{config['folders']['results']}/{config['preset']}"
+# What makes files of this configuration again, for readers of the report.
+CALL = call_of(config, RESULTS, is_demo=is_demo)
 
 
 pathvars:
     results=RESULTS,
-    logs=f"{config['folders']['logs']}/{config['preset']}",
+    logs=LOGS,
     resources=config["folders"]["resources"],
     log_of_data=config["folders"]["logs"],
+
+
+# On a terminal there is a bar of progress, or a line for each job.
+onstart:
+    if not sys.stderr.isatty():
+        say_every_minute(config["folders"]["logs"])
 
 
 wildcard_constraints:
@@ -61,8 +84,10 @@ STAGES = [(name, stage) for name, paper in PAPERS.items() for stage in paper.pla
 
 
 # The software of every job, where `--sdm apptainer` asks for it: what container/svmselect.def is built into. Elsewhere Snakemake itself
-# runs inside an environment in which svmselect is installed.
-container: str(WORKFLOW.parent / "build/svmselect.sif")
+# runs inside an environment in which svmselect is installed, and no image is named: its path may not have a blank.
+if DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method:
+
+    container: str(WORKFLOW.parent / "build/svmselect.sif")
 
 
 def modules(*names):

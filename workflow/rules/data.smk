@@ -1,5 +1,5 @@
-# The data sets: each is downloaded and verified, then parsed into one file. Generated and bundled sets need no download; one job
-# prepares all of them.
+# The data sets. Each is prepared by a job of its own, so configurations that share the folder of data never undo each other:
+# the job of a data set depends on its entry in the registry and on nothing else of the configuration.
 
 from lib.environment import cache_folder
 from lib.plan import contents
@@ -9,8 +9,11 @@ CACHE = cache_folder() is not None
 
 DATASETS = sorted({dataset for paper in PAPERS.values() for dataset in paper.plan.datasets})
 DOWNLOADED = [dataset for dataset in DATASETS if REGISTRY[dataset].sources]
-GENERATED = [dataset for dataset in DATASETS if not REGISTRY[dataset].sources]
-REGISTRY_FILE = str(project_file(config["registry"], WORKFLOW.parent))
+
+# The modules that prepare every data set, those that read raw files, and those that make or take rows without a download.
+PREPARING = ("data/prepare", "data/splits", "data/dataset")
+READING = ("data/formats", "data/matlab")
+GENERATING = ("data/bundled", "data/synthetic")
 
 
 # The nodes of a cluster often have no network.
@@ -18,10 +21,8 @@ localrules:
     download_data,
 
 
-ruleorder: generate_data > prepare_data
-
-
 rule download:
+    """The raw files of all data sets that the configuration names."""
     input:
         expand("<resources>/raw/{dataset}", dataset=DOWNLOADED),
 
@@ -34,41 +35,29 @@ rule download_data:
         "<log_of_data>/download_data/{dataset}.log",
     retries: 2
     params:
-        registry=REGISTRY_FILE,
         sources=lambda wildcards: repr(REGISTRY[wildcards.dataset].sources),
     script:
         "../scripts/download_data.py"
 
 
+def raw_files(wildcards):
+    """Return the folder of a data set's raw files, as a list; empty if it is generated, or comes with scikit-learn."""
+    return expand("<resources>/raw/{dataset}", dataset=wildcards.dataset) if REGISTRY[wildcards.dataset].sources else []
+
+
 rule prepare_data:
-    """Parse the raw files of a data set."""
+    """Parse the raw files of a data set, generate it, or take it from scikit-learn."""
     input:
-        raw="<resources>/raw/{dataset}",
-        code=modules("data/prepare", "data/formats", "data/matlab", "data/splits", "data/dataset"),
+        raw=raw_files,
+        code=lambda wildcards: modules(
+            *PREPARING, *(READING if REGISTRY[wildcards.dataset].sources else GENERATING)
+        ),
     output:
         data="<resources>/data/{dataset}.npz",
     log:
         "<log_of_data>/prepare_data/{dataset}.log",
     cache: CACHE
     params:
-        registry=REGISTRY_FILE,
-        datasets=lambda wildcards: [wildcards.dataset],
         contents=lambda wildcards: contents(REGISTRY[wildcards.dataset]),
-    script:
-        "../scripts/prepare_data.py"
-
-
-rule generate_data:
-    """Generate, or take from scikit-learn, all data sets that are not downloaded."""
-    input:
-        code=modules("data/prepare", "data/bundled", "data/synthetic", "data/splits", "data/dataset"),
-    output:
-        data=expand("<resources>/data/{dataset}.npz", dataset=GENERATED),
-    log:
-        "<log_of_data>/generate_data.log",
-    params:
-        registry=REGISTRY_FILE,
-        datasets=GENERATED,
-        contents=[contents(REGISTRY[dataset]) for dataset in GENERATED],
     script:
         "../scripts/prepare_data.py"

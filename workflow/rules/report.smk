@@ -35,5 +35,8 @@ rule make_report:
         claims={name: paper.scorecard_entry() for name, paper in SCORED.items()},
         places={name: paper.places() for name, paper in SCORED.items()},
         shown=SHOWN,
+        call=CALL,
+        results=RESULTS,
+        logs=LOGS,
     script:
         "../scripts/make_report.py"

@@ -3,6 +3,12 @@
 
 from lib.verify import drawn
 
+if not config["compute"]:
+    raise WorkflowError(
+        "The target verify computes cells, and the configuration says compute: false. config/verify.yaml has to be "
+        "the last file of --configfile, and --config may not say compute=false."
+    )
+
 try:
     CELLS_TO_VERIFY = drawn(
         {

@@ -2,11 +2,12 @@
 
 from data.fetch import fetch
 from data.registry import load_registry
+from lib.environment import project_file
 from lib.joblog import start_log
 
 log = start_log(snakemake.log[0])
-entry = load_registry(snakemake.params.registry)[snakemake.wildcards.dataset]
-# where the files come from does not change what they are: the mirror is no param, so it triggers no new
-# download
+entry = load_registry(project_file(snakemake.config["registry"]))[snakemake.wildcards.dataset]
+# neither the path of the registry nor the mirror is a parameter: the files are the same wherever they come
+# from
 files = fetch(entry, snakemake.output.raw, mirror=snakemake.config["mirror"], progress=False)
 log.info("fetched %s", ", ".join(path.name for path in files))

@@ -2,6 +2,7 @@
 nothing else, no network, and no script to be read."""
 
 import base64
+import shlex
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -93,9 +94,17 @@ environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-environment.filters |= {"cause": cause_in_words, "words": number_in_words, "about": about_in_words}
+environment.filters |= {
+    "quote": shlex.quote,
+    "cause": cause_in_words,
+    "words": number_in_words,
+    "about": about_in_words,
+}
 page = environment.get_template("report.html").render(
     preset=config["preset"],
+    results=params.results,
+    logs=params.logs,
+    call=params.call,
     full_scale=config["full_scale"],
     sections=sections,
     provenance=Path(inputs.provenance).read_text(),

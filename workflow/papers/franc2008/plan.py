@@ -97,7 +97,7 @@ def _loo_cells(section, kernels, sampled):
     methods, cells = section["methods"], {}
     for dataset in section["datasets"]:
         arguments = {"methods": methods[:1] if dataset in section["first_method_only"] else methods}
-        linear = section["sample"]["dear"].get(dataset, section["sample"]["linear"])
+        linear = section["sample"]["dear"].get(dataset) or section["sample"]["linear"]
         for name, cell in _cells(dataset, kernels, section["realisations"], arguments).items():
             points = linear if cell.arguments["gamma"] is None else section["sample"]["rbf"]
             cells[name] = replace(cell, settings={"sample": points} if sampled else {})

@@ -161,7 +161,7 @@ def _folds(datasets, cell, seeding, sampled):
     fewer = {
         name: most[name]
         for name in seeding["methods"]
-        if name in most and (k == "loo" or most[name] < int(k))
+        if most.get(name) is not None and (k == "loo" or most[name] < int(k))
     }
     dtype = datasets[cell.dataset]["dtype"]
     return {"dtype": dtype, "rounds": seeding.get("rounds"), **({"sample": fewer} if fewer else {})}

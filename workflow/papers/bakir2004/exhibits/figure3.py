@@ -52,10 +52,10 @@ def figure(tidy, context):
     ends = 0
     for row, dataset in zip(axes, datasets, strict=True):
         dataset_rows = tidy[tidy["dataset"] == dataset]
-        for ax, metric, _ in draw_metrics(
+        for ax, metric, panel in draw_metrics(
             row, dataset_rows, LABELS, "Training points", logarithmic=("time",)
         ):
-            ends += len(draw_axis_end(ax, context.published, "figure3", metric))
+            ends += len(draw_axis_end(ax, context.published, "figure3", metric, panel["value"]))
             if metric == "svs":
                 ax.set_ylim(0, None)
         row[0].set_title(f"standard deviation {dataset.split()[-1]}", loc="left")

@@ -52,11 +52,13 @@ def draw_bars(ax, rows, style):
     ax.errorbar(x, y, spread, elinewidth=0.6, **{"markersize": SIZE, **style})
 
 
-def draw_axis_end(ax, published, exhibit, metric):
-    """Draw a grey line where the paper's axis ends, and return these ends."""
-    ends = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
-    across(ax, ends["value"].unique(), PAPER_AXIS)
-    return list(ends["value"].unique())
+def draw_axis_end(ax, published, exhibit, metric, values):
+    """Draw a grey line where the paper's axis ends, and return these ends; none where all `values` of the
+    panel are below a tenth of it, since the panel would show nothing else."""
+    printed = published[(published["exhibit"] == exhibit) & (published["metric"] == metric)]
+    ends = [end for end in printed["value"].unique() if values.max() >= end / 10]
+    across(ax, ends, PAPER_AXIS)
+    return ends
 
 
 def add_legend(fig, tidy, ends=False, names=METHOD_NAMES):
