@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 
 import pytest
 import yaml
@@ -36,6 +37,15 @@ def test_jobs_of_several_cells_end_within_hours(root):
     runs = [run for paper in papers.values() for run in paper.plan.runs if len(run.files) > 1]
     minutes = [sum(run.cells[name].minutes for name in names) for run in runs for names in run.jobs.values()]
     assert max(minutes) <= 360 and {run.name for run in runs} >= {"loo", "stopping", "test", "estimators"}
+
+
+def test_executors_of_clusters_are_installed_by_the_command_that_is_named(root):
+    groups = tomllib.loads((root / "pyproject.toml").read_text())["dependency-groups"]
+    readme = (root / "profiles/README.md").read_text()
+    for name in ("slurm", "cluster-generic"):
+        plugin = f"snakemake-executor-plugin-{profile(root, name)['executor']}"
+        assert any(entry.startswith(plugin) for entry in groups["cluster"]) and plugin in readme
+    assert "`.venv/bin/python packages/install.py cluster`" in readme
 
 
 @pytest.mark.parametrize("name", ["kubernetes", "s3"])
