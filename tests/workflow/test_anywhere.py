@@ -94,11 +94,14 @@ def test_an_exhibit_from_anywhere(snakemake, tmp_path):
     assert planned(said) == {"ours": 1, "total": 1}
 
 
-def test_a_checkout_below_a_path_with_a_blank(tmp_path):
-    """An image is named where it is asked for alone, as Snakemake refuses addresses with a blank."""
+def test_a_checkout_below_a_path_with_a_blank(tmp_path, monkeypatch):
+    """Its .venv has a blank in its path, too, which Snakemake hands to a shell. An image is named where it is
+    asked for alone, as Snakemake refuses addresses with a blank."""
     folder = tmp_path / "a b/ü"
     folder.mkdir(parents=True)
     checkout = Checkout(folder)
+    (folder / ".venv").symlink_to(sys.prefix)
+    monkeypatch.setattr(sys, "executable", str(folder / ".venv/bin/python"))
     done = checkout.snakemake("--cores", "1", "--quiet", "rules", "--", "resources/data/wine-1.npz")
     assert done.returncode == 0, done.stderr
     assert (folder / "resources/data/wine-1.npz").exists()

@@ -3,6 +3,7 @@
 import os
 import platform
 import runpy
+import shlex
 import subprocess
 import sys
 from importlib import metadata
@@ -28,6 +29,9 @@ def set_job_environment(workflow_dir):
     os.environ.update(dict.fromkeys(THREADS, "1"))
     os.environ.update(dict.fromkeys(KEEP_MEMORY, RETAINED_BYTES))
     os.environ.update(ARROW_MEMORY)
+    # Snakemake hands this path to a shell as it is: one with a blank has to be quoted
+    if Path(sys.executable).exists():
+        sys.executable = shlex.quote(sys.executable)
 
 
 def project_file(path):

@@ -20,22 +20,21 @@ if not (WORKFLOW / "lib").is_dir():
     )
 sys.path.insert(0, str(WORKFLOW))
 
-from lib.environment import check_installed, library_id, other_library, set_job_environment
+from lib.environment import check_installed, library_id, set_job_environment
+
+# Before any module that imports svmselect, and before PYTHONPATH has the folder of the workflow.
+try:
+    check_installed()
+except ValueError as error:
+    raise WorkflowError(str(error)) from None
 
 set_job_environment(WORKFLOW)
 
-try:
-    check_installed()
-
-    from data.yaml_file import read_yaml
-    from lib.config import call_of
-    from lib.joblog import say_every_minute
-    from lib.papers import from_here, output_name
-    from lib.run import check_rows, started
-except ImportError as error:
-    raise WorkflowError(f"{other_library()} ({error})") from None
-except ValueError as error:
-    raise WorkflowError(str(error)) from None
+from data.yaml_file import read_yaml
+from lib.config import call_of
+from lib.joblog import say_every_minute
+from lib.papers import from_here, output_name
+from lib.run import check_rows, started
 
 # Where another workflow uses this one as a module, its configuration takes the place of the file that the Snakefile names. It is
 # laid over the demo's here, as a file on the command line is.
