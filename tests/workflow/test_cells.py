@@ -99,7 +99,7 @@ def test_what_runs_again_after_a_change(tmp_path, franc):
 def test_another_configuration_undoes_nothing(small_run):
     """It prepares one data set more, and shares the folder of data and a data set with the first one."""
     other = deepcopy({**SMALL, "preset": "other", "papers": ["chapelle1999"]})
-    other["chapelle1999"]["C"]["dataset"] = "wine-1"
+    other["chapelle1999"]["C"]["dataset"] = "waveform-generated"
     targets = ("--", "all", "report")
     before = planned(small_run.snakemake("--dry-run", "--quiet", "rules", *targets, config=other).stdout)
     assert before["prepare_data"] == 1 and before["chapelle1999_models"] >= 1
