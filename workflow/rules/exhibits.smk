@@ -28,3 +28,16 @@ for paper in PAPERS.values():
             form=config["figures"],
         script:
             "../scripts/make_exhibits.py"
+
+
+# Rows that no job of this run makes are held against the plan before Snakemake deletes what the jobs draw anew.
+onstart:
+    jobs = list(workflow.dag.needrun_jobs())
+    files = {file for job in jobs for file in job.input} - {file for job in jobs for file in job.output}
+    compared = f"{config['folders']['results']}/{config['verify']['preset']}" if config["verify"] else None
+    try:
+        check_rows(PAPERS, RESULTS, files, config["compute"])
+        if compared:
+            check_rows(PAPERS, compared, files, computed=False)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
