@@ -20,11 +20,12 @@ import numpy as np
 import pandas as pd
 
 from lib.exhibits import read_context
+from lib.files import write_text
 from lib.papers import FOLDER
 from lib.run import planned
 from lib.scorecard import paper_table
 from lib.shown import about_in_words, number_in_words
-from lib.story import Results, check, digits, fixed, named
+from lib.story import Results, Untrue, check, digits, fixed, named
 from lib.tables import arranged, part, read_tidy
 
 WORKFLOW = Path(__file__).resolve().parent
@@ -167,7 +168,7 @@ def _table(folder, exhibit, part, paper, config):
 def write(path, text):
     """Write a text to a file, unless the file has it."""
     if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+        write_text(path, text)
 
 
 def main(folder, config_file, readme):
@@ -179,4 +180,7 @@ def main(folder, config_file, readme):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except (Untrue, ValueError, OSError) as error:
+        sys.exit(str(error))

@@ -3,7 +3,10 @@
 Matplotlib is imported by the functions that draw: the Snakefile imports the exhibits, and draws nothing.
 """
 
+from pathlib import Path
+
 import numpy as np
+from svmselect.atomic import replacing
 
 # Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
@@ -128,5 +131,10 @@ def save(fig, pdf, svg, title, description):
     # the names of clips have every digit of their places, of which processors round the last one differently
     for axes in fig.axes:
         axes.set_position(np.round(axes.get_position().bounds, 6))
-    fig.savefig(pdf, metadata={"Title": title, "Subject": description, "CreationDate": None})
-    fig.savefig(svg, metadata={"Title": title, "Description": description, "Date": None})
+    metadata = {
+        "pdf": {"Title": title, "Subject": description, "CreationDate": None},
+        "svg": {"Title": title, "Description": description, "Date": None},
+    }
+    for suffix, path in (("pdf", pdf), ("svg", svg)):
+        with replacing(Path(path)) as file:
+            fig.savefig(file, format=suffix, metadata=metadata[suffix])

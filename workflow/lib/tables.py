@@ -10,6 +10,7 @@ from itertools import groupby
 import numpy as np
 import pandas as pd
 
+from lib.files import write_csv
 from lib.shown import dataset_in_words
 
 # the columns of papers/*/printed.csv: reproduced and published values join row by row
@@ -82,7 +83,7 @@ def write_tidy(path, rows):
     twice = frame[frame.duplicated(KEY)] if is_tidy(frame) else ()
     if len(twice):
         raise ValueError(f"{path}: two rows for {tuple(twice.iloc[0][KEY])}")
-    frame.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    write_csv(path, frame, float_format="%.10g")
 
 
 def read_tidy(path):

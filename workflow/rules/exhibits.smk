@@ -34,10 +34,10 @@ for paper in PAPERS.values():
 onstart:
     jobs = list(workflow.dag.needrun_jobs())
     files = {file for job in jobs for file in job.input} - {file for job in jobs for file in job.output}
-    compared = f"{config['folders']['results']}/{config['verify']['preset']}" if config["verify"] else None
     try:
         check_rows(PAPERS, RESULTS, files, config["compute"])
-        if compared:
+        if config["verify"]:
+            compared = f"{config['folders']['results']}/{config['verify']['preset']}"
             check_rows(PAPERS, compared, files, computed=False)
     except ValueError as error:
         raise WorkflowError(str(error)) from None
