@@ -234,8 +234,8 @@ def gather_rows(path, files, schema):
 
 
 def check_stage(path, paper, schema, cells):
-    """Raise a `ValueError` unless a file has the rows of a stage: unchanged since this workflow wrote it, with
-    the columns of the schema, of this paper, of each of the planned cells once, and not all failed."""
+    """Raise a `ValueError` unless a file has the rows of a stage: unchanged since this workflow wrote it,
+    with the columns of the schema, of this paper, of each of the planned cells once, and not all failed."""
     file = _opened(path)
     types = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
     planned_types = dict(zip(schema.names, schema.types, strict=True))

@@ -15,7 +15,7 @@ from snakemake.utils import update_config
 from data.registry import load_registry
 from data.yaml_file import read_yaml
 from lib.claims import check_claims
-from lib.config import check_cache, check_writable, complete_config, project_file
+from lib.config import check_cache, check_scale, check_writable, complete_config, project_file
 from lib.environment import cache_folder, library_id
 from lib.job import run_cell
 from lib.papers import load_papers, with_plans
@@ -35,6 +35,7 @@ def started(config):
     registry = load_registry(project_file(config["registry"], PROJECT))
     check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
     check_writable([config["folders"]["resources"]])
+    check_scale(config)
     check_cache(cache_folder())
     return with_plans(declared, config, registry), registry
 

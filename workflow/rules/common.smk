@@ -27,9 +27,14 @@ update_config(settings, config)
 config.update(settings)
 
 try:
+    from data.registry import NAME
     from lib.environment import check_installed, library_id
     from lib.run import started
 
+    # Snakemake has read these files, and lets the last of two equal keys win
+    for file in workflow.configfiles:
+        if str(file).endswith((".yaml", ".yml")):
+            read_yaml(file)
     PAPERS, REGISTRY = started(config)
     # rows that are there are drawn by any library
     if config["compute"]:
@@ -53,7 +58,7 @@ pathvars:
 
 
 wildcard_constraints:
-    dataset=r"[a-z0-9-]+",
+    dataset=NAME.pattern,
     stage=r"\w+",
     paper="|".join(PAPERS),
 
