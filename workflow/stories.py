@@ -8,7 +8,6 @@ beside it. A sentence that the results contradict ends the program, so that it i
 numbers. The table of all papers is also written into the last file, between two comments.
 """
 
-import json
 import re
 import sys
 import textwrap
@@ -23,7 +22,7 @@ from lib.exhibits import read_context
 from lib.files import write_text
 from lib.papers import FOLDER
 from lib.run import planned
-from lib.scorecard import paper_table
+from lib.scorecard import paper_table, row_origins
 from lib.shown import about_in_words, number_in_words
 from lib.story import Results, Untrue, check, digits, fixed, named
 from lib.tables import arranged, part, read_tidy
@@ -97,8 +96,7 @@ def pages(folder, config_file):
         "causes": environment.get_template("causes.md").render(
             causes=causes,
             names=names,
-            provenance=json.loads((folder / "provenance.json").read_text()),
-            libraries=pd.read_csv(folder / "libraries.csv"),
+            origins=row_origins(pd.read_csv(folder / "libraries.csv", keep_default_na=False)),
         ),
     }
     for key, paper in papers.items():

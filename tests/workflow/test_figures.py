@@ -2,9 +2,10 @@
 
 import pandas as pd
 import pytest
-from lib.figures import panels, save, use_form
+from lib.figures import curve, panels, save, use_form
 from lib.overview import MARKERS, ZERO, compared_results, plot_results
 from lib.papers import load_papers
+from lib.tables import measured
 from matplotlib.collections import PathCollection
 
 
@@ -76,3 +77,11 @@ def test_a_run_without_misses_has_its_picture(card):
     frame, papers = card
     within = frame[frame["within"] != "no"]
     assert not [text for text in words_of(plot_results(within, papers))[0] if not text.isdigit() and text]
+
+
+def test_a_curve_along_words_names_its_exhibit():
+    rows = pd.DataFrame(
+        [measured({"exhibit": "figure9", "dataset": "a", "setting": "gamma=0.001"}, "test_error", 1.0, "")]
+    )
+    with pytest.raises(ValueError, match=r"figure9.*numbers.*gamma=0\.001"):
+        curve(rows)

@@ -65,11 +65,6 @@ def test_every_exhibit_and_claim_stands_on_its_page():
     ("file", "change", "sentence"),
     [
         (
-            "libraries.csv",
-            {"stage == 'draws_of_large'": ("cpu", "another")},
-            "all rows are of the run that provenance.json describes",
-        ),
-        (
             "scorecard_causes.csv",
             {"cause == 'median_of_models'": ("verdict", "disproved")},
             "median_of_models",
@@ -102,6 +97,18 @@ def test_a_sentence_that_is_no_longer_true_stops_the_page(results, file, change,
     frame.to_csv(results / file, index=False)
     with pytest.raises(story.Untrue, match=sentence):
         stories.pages(results, CONFIG)
+
+
+def test_rows_of_another_run_are_shown_as_what_they_are(results):
+    libraries = pd.read_csv(results / "libraries.csv")
+    (commit,) = libraries["commit"].unique()
+    assert f"rows come from one run: commit `{commit[:10]}`" in stories.pages(results, CONFIG)[0]["causes"]
+    later = libraries["stage"] == "draws_of_large"
+    libraries.loc[later, ["commit", "library"]] = "f" * 40, "0.2.0+abc"
+    libraries.to_csv(results / "libraries.csv", index=False)
+    page = stories.pages(results, CONFIG)[0]["causes"]
+    assert "| `ffffffffff` | `0.2.0+abc` |" in page and "bakir2004/draws_of_large |" in page
+    assert f"| `{commit[:10]}` |" in page and "all others |" in page
 
 
 def test_a_number_that_is_not_there_is_named(results):

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 from svmselect.atomic import replacing
 
+from lib.tables import by_number
+
 # Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
 ORANGE, PURPLE, SKY = "#E69F00", "#CC79A7", "#56B4E9"
@@ -92,8 +94,7 @@ def panels(rows, columns, width, height, **options):
 
 def curve(rows):
     """Return settings, values and spreads of tidy rows as arrays, from the least setting on."""
-    rows = rows.assign(setting=rows["setting"].astype(float)).sort_values("setting", kind="stable")
-    return rows[["setting", "value", "spread"]].to_numpy().T
+    return by_number(rows)[["setting", "value", "spread"]].to_numpy(float).T
 
 
 def across(ax, values, style):

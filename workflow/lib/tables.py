@@ -92,6 +92,19 @@ def read_tidy(path):
     return pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
 
 
+def by_number(rows):
+    """Return tidy rows with their settings as numbers, from the least on. A `ValueError` names the exhibit and
+    a setting that is none."""
+    try:
+        numbers = rows["setting"].astype(float)
+    except ValueError as error:
+        exhibits = ", ".join(map(str, rows["exhibit"].unique()))
+        raise ValueError(
+            f"The settings of {exhibits} have to be numbers, as a curve is drawn along them ({error})."
+        ) from None
+    return rows.assign(setting=numbers).sort_values("setting", kind="stable")
+
+
 def is_tidy(frame):
     return list(frame.columns) == TIDY_COLUMNS
 
