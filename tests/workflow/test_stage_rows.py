@@ -287,3 +287,13 @@ def test_damaged_rows_of_a_run_are_computed_again(small_run):
     done = small_run.snakemake("--cores", "1", rows, drawn, config=SMALL)
     assert done.returncode == 0, done.stderr
     assert path.read_bytes() == good and (small_run.folder / drawn).read_bytes() == before
+
+
+def test_committed_rows_are_drawn_by_a_library_of_other_sources(repository):
+    """A comment changed in the library stops who computes, and nobody who draws."""
+    with (repository.folder / "src/svmselect/atomic.py").open("a") as file:
+        file.write("# a comment\n")
+    done = repository.snakemake("-n", *DRAW, "--forceall")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = repository.snakemake("-n", *DRAW, "--forceall", "--config", "compute=true")
+    assert done.returncode == 1 and "make env" in done.stdout + done.stderr

@@ -93,8 +93,8 @@ def read_tidy(path):
 
 
 def by_number(rows):
-    """Return tidy rows with their settings as numbers, from the least on. A `ValueError` names the exhibit and
-    a setting that is none."""
+    """Return tidy rows with their settings as numbers, from the least on. A `ValueError` names the exhibit
+    and a setting that is no number."""
     try:
         numbers = rows["setting"].astype(float)
     except ValueError as error:
