@@ -129,7 +129,7 @@ def _decisive(results, claim):
         "" if row["holds"] == "yes" or row["dataset"] == "all sets" else f", {about_in_words(row['dataset'])}"
     )
     limit = row["limit"].replace("<=", "≤").replace(">=", "≥")
-    value = fixed(row["value"]) if row["value"].is_integer() else digits(row["value"])
+    value = fixed(row["value"]) if float(row["value"]).is_integer() else digits(row["value"])
     return {"number": f"{number_in_words(row['quantity'])}{place}: {value} ({limit})"}
 
 
