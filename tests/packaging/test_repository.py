@@ -106,10 +106,8 @@ def test_citation_names_every_paper(root: Path, citation: dict) -> None:
     declared = [yaml.safe_load(path.read_text()) for path in root.glob("workflow/papers/*/paper.yaml")]
     papers = {paper["name"].split()[0]: paper["year"] for paper in declared if "year" in paper}
     cited = {paper["authors"][0]["family-names"]: paper["year"] for paper in references}
-    # the papers' names are in ASCII
-    assert {
-        name.replace("\N{LATIN SMALL LETTER DOTLESS I}", "i"): year for name, year in cited.items()
-    } == papers
+    cited["Bakir"] = cited.pop("Bak\N{LATIN SMALL LETTER DOTLESS I}r")  # in ASCII, as in paper.yaml
+    assert cited == papers
     assert all(paper["title"] and paper["type"] for paper in references)
 
 

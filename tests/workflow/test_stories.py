@@ -4,6 +4,7 @@ import re
 import shutil
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -109,6 +110,19 @@ def test_rows_of_another_run_are_shown_as_what_they_are(results):
     page = stories.pages(results, CONFIG)[0]["causes"]
     assert "| `ffffffffff` | `0.2.0+abc` |" in page and "bakir2004/draws_of_large |" in page
     assert f"| `{commit[:10]}` |" in page and "all others |" in page
+
+
+def test_the_number_that_decides_a_claim_may_be_whole():
+    row = {
+        "claim": "c",
+        "dataset": "iris",
+        "kernel": "rbf",
+        "quantity": "errors",
+        "limit": "<= 3",
+        "holds": "no",
+    }
+    numbers = pd.DataFrame([{**row, "value": 4}, {**row, "value": 1, "holds": "yes"}])
+    assert "4 (≤ 3)" in stories._decisive(SimpleNamespace(csv=lambda name: numbers), "c")["number"]
 
 
 def test_a_number_that_is_not_there_is_named(results):

@@ -35,10 +35,10 @@ try:
     for file in workflow.configfiles:
         if str(file).endswith((".yaml", ".yml")):
             read_yaml(file)
-    PAPERS, REGISTRY = started(config)
     # rows that are there are drawn by any library
-    if config["compute"]:
+    if config.get("compute", True):
         check_installed(WORKFLOW.parent)
+    PAPERS, REGISTRY = started(config)
 except ImportError as error:
     raise WorkflowError(
         f"The installed svmselect is not that of this checkout ({error}): run `make env` first."
