@@ -58,9 +58,9 @@ def test_no_result_is_written_in_place():
         r"\.(write_text|write_bytes)\(|\.to_(csv|json|parquet)\((?!index=|\))|savefig\((?!file, )|"
         r"""open\([^()]*["'][wax]b?["']"""
     )
-    found = {
+    in_place_modules = {
         path.relative_to(WORKFLOW).as_posix()
         for path in WORKFLOW.rglob("*.py")
         if in_place.search(path.read_text())
     }
-    assert found == set(OTHERS)
+    assert in_place_modules == set(OTHERS)

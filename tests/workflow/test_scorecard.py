@@ -333,15 +333,17 @@ def test_totals_and_pages(root, claims):
     )
     columns = dict(zip(headings, zip(*body, strict=True), strict=True))
     assert columns["Franc et al. (2008)"] == ("103 of 104", *"000100", "12 of 12", *"000")
-    of_papers = {
+    claims_by_paper = {
         paper: sum(claim["by"] == "paper" for claim in entry["claims"].values())
         for paper, entry in claims.items()
     }
-    assert columns["Wen et al. (2017)"] == (*["n/a"] * 7, "0 of 9", *"009") and of_papers["wen2017"] == 9
+    assert (
+        columns["Wen et al. (2017)"] == (*["n/a"] * 7, "0 of 9", *"009") and claims_by_paper["wen2017"] == 9
+    )
     assert len(columns) == 1 + len(claims) and columns[""][0] == "Results: within tolerance"
     said = "\n".join(totals(exhibits_table, claims_table))
     assert "results: 182; a number of ours stands beside 182; 104 are compared: 103 within, 0 proved" in said
-    count = sum(of_papers.values())
+    count = sum(claims_by_paper.values())
     assert f"Claims of the papers: {count}; 12 reproduced, {count - 12} not testable here." in said
     numbers = {"franc2008": pd.DataFrame([{"claim": "breakdown", "value": 1.0, "limit": np.nan}])}
     values = page_values(claims, figures_table, exhibits_table, claims_table, numbers, causes_table)

@@ -93,7 +93,7 @@ def cells():
     return np.array(names), list(dict.fromkeys(names))
 
 
-def of_cells(chosen):
+def rows_of(chosen):
     """Return the rows of some cells."""
     names, _ = cells()
     return table().filter(pa.array(np.isin(names, chosen)))
@@ -112,12 +112,12 @@ def other_file(path):
 FOREIGN = {
     "no rows": (lambda: table().slice(0, 0), "0 of the 123 cells"),
     "the first row": (lambda: table().slice(0, 1), "1 of the 123 cells"),
-    "the first half": (lambda: of_cells(cells()[1][:60]), "60 of the 123 cells"),
-    "every second cell": (lambda: of_cells(cells()[1][::2]), "62 of the 123 cells"),
-    "all but the last cell": (lambda: of_cells(cells()[1][:-1]), cells()[1][-1]),
-    "all but the first cell": (lambda: of_cells(cells()[1][1:]), cells()[1][0]),
+    "the first half": (lambda: rows_of(cells()[1][:60]), "60 of the 123 cells"),
+    "every second cell": (lambda: rows_of(cells()[1][::2]), "62 of the 123 cells"),
+    "all but the last cell": (lambda: rows_of(cells()[1][:-1]), cells()[1][-1]),
+    "all but the first cell": (lambda: rows_of(cells()[1][1:]), cells()[1][0]),
     "all rows twice": (lambda: pa.concat_tables([table()] * 2), "twice"),
-    "one cell twice": (lambda: pa.concat_tables([table(), of_cells(cells()[1][:1])]), cells()[1][0]),
+    "one cell twice": (lambda: pa.concat_tables([table(), rows_of(cells()[1][:1])]), cells()[1][0]),
     "the rows of a cell apart": (
         lambda: table().take(np.random.default_rng(0).permutation(len(table()))),
         "twice",

@@ -249,21 +249,20 @@ def check_stage(path, paper, schema, cells):
     columns = ["paper", "cell", "status", "reason"]
     rows = file.read(columns, use_threads=False)
     papers, names, states, reasons = (rows[column].combine_chunks() for column in columns)
-    others = [name for name in papers.unique().to_pylist() if name != paper]
-    if others:
-        raise ValueError(f"{path} has rows of the paper {others[0]!r}, not of {paper!r}")
+    if foreign := [name for name in papers.unique().to_pylist() if name != paper]:
+        raise ValueError(f"{path} has rows of the paper {foreign[0]!r}, not of {paper!r}")
     # the rows of a cell stand together
-    found = [name for name, _ in groupby(names.to_pylist())]
-    present = set(found)
-    if unknown := [name for name in found if name not in cells]:
+    blocks = [name for name, _ in groupby(names.to_pylist())]
+    present = set(blocks)
+    if unknown := [name for name in blocks if name not in cells]:
         raise ValueError(f"{path} has rows of the cell {unknown[0]!r}, which {paper} does not plan")
     if missing := [name for name in cells if name not in present]:
         raise ValueError(
             f"{path} has the rows of {len(present)} of the {len(cells)} cells that {paper} plans; "
             f"the first that is missing is {missing[0]!r}"
         )
-    if len(found) > len(present):
-        twice = next(name for name in found if found.count(name) > 1)
+    if len(blocks) > len(present):
+        twice = next(name for name in blocks if blocks.count(name) > 1)
         raise DamagedError(path, f"it has the rows of the cell {twice!r} twice")
     if not {OK, NOT_CONVERGED} & {*states.unique().to_pylist()}:
         raise DamagedError(path, f"none of its rows succeeded; the first says: {reasons[0].as_py()}")
