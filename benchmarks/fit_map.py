@@ -26,6 +26,8 @@ from origin import processor
 from peers import PEERS
 from summary import STYLE
 
+from svmselect.atomic import replacing
+
 RESULTS = Path(__file__).resolve().parent / "results" / "fit_map.csv"
 SIZES = [500, 1_000, 2_500, 6_000, 9_500, 20_000]
 MOST_FOR_ALL = 6_000  # rows; with more, only the peer that is nearly always the fastest there is fitted
@@ -146,7 +148,8 @@ def draw(rows, path):
         )
         for suffix in ("pdf", "svg", "png"):
             stamp = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(suffix)
-            figure.savefig(path.with_suffix(f".{suffix}"), metadata=stamp)
+            with replacing(path.with_suffix(f".{suffix}")) as file:
+                figure.savefig(file, format=suffix, metadata=stamp)
 
 
 def report(rows):

@@ -22,6 +22,8 @@ from peers import PEERS
 from problems import load_problem, make_data
 from summary import COLOURS, MARKERS, STYLE
 
+from svmselect.atomic import replacing
+
 RESULTS = Path(__file__).resolve().parent / "results" / "scale.csv"
 C = 10.0
 SIZES = [1_000, 3_000, 10_000, 25_000, 50_000, 100_000, 200_000]
@@ -86,9 +88,9 @@ def draw(rows, path):
             axis.set_ylabel(label)
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
         for suffix in ("pdf", "svg"):
-            figure.savefig(
-                path.with_suffix(f".{suffix}"), metadata={"Date" if suffix == "svg" else "CreationDate": None}
-            )
+            stamp = {"Date" if suffix == "svg" else "CreationDate": None}
+            with replacing(path.with_suffix(f".{suffix}")) as file:
+                figure.savefig(file, format=suffix, metadata=stamp)
 
 
 def report(rows):

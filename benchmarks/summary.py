@@ -17,6 +17,8 @@ from matplotlib.figure import Figure
 from peers import PEERS
 from problems import KERNELS, PROBLEMS, SET_ASIDE
 
+from svmselect.atomic import replacing
+
 LIBSVM = "LIBSVM"
 MARKERS = dict(zip(PEERS, "osD^vP", strict=True))
 # of Okabe and Ito's palette, which stays distinct with the common forms of colour blindness
@@ -187,9 +189,14 @@ def draw(rows, threads, stem):
     title = f"Training time, {threads} thread(s)"
     description = f"Median {unit} of each library on each problem, log scale"
     # without a date, the same numbers make the same bytes
-    fig.savefig(f"{stem}.pdf", metadata={"Title": title, "Subject": description, "CreationDate": None})
-    fig.savefig(f"{stem}.svg", metadata={"Title": title, "Description": description, "Date": None})
-    fig.savefig(f"{stem}.png")
+    metadata = {
+        "pdf": {"Title": title, "Subject": description, "CreationDate": None},
+        "svg": {"Title": title, "Description": description, "Date": None},
+        "png": None,
+    }
+    for suffix, stamp in metadata.items():
+        with replacing(Path(f"{stem}.{suffix}")) as file:
+            fig.savefig(file, format=suffix, metadata=stamp)
 
 
 def main():
@@ -202,8 +209,10 @@ def main():
     if not rows:
         sys.exit(f"no rows in {options.input}: run compare.py first")
     text, means = markdown(rows)
-    options.input.with_suffix(".md").write_text(text)
-    options.input.with_name(f"{options.input.stem}_means.md").write_text(means.lstrip())
+    contents = {f"{options.input.stem}.md": text, f"{options.input.stem}_means.md": means.lstrip()}
+    for name, content in contents.items():
+        with replacing(options.input.with_name(name)) as file:
+            file.write(content.encode())
     print(text)
     for threads in sorted({row["threads"] for row in rows.values()}):
         stem = options.input.with_suffix("")

@@ -18,6 +18,8 @@ import pyarrow.parquet as pq
 from csv_rows import read_rows
 from problems import ROOT, SET_ASIDE
 
+from svmselect.atomic import replacing
+
 RESULTS = Path(__file__).resolve().parent / "results"
 PAPERS = ROOT / "results" / "paper"
 OURS = "svmselect"
@@ -394,7 +396,8 @@ def main():
     parser.add_argument("--output", type=Path, default=RESULTS / "targets.md", metavar="MD")
     options = parser.parse_args()
     text = report()
-    options.output.write_text(text)
+    with replacing(options.output) as file:
+        file.write(text.encode())
     print(text, end="")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from lib.config import SCHEMA, WORKFLOW
+from lib.files import write_text
 
 README = WORKFLOW.parent / "config/README.md"
 
@@ -73,4 +74,4 @@ def with_tables(text):
 
 if __name__ == "__main__":
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else README
-    path.write_text(with_tables(path.read_text()))
+    write_text(path, with_tables(path.read_text()))

@@ -8,7 +8,6 @@ beside it. A sentence that the results contradict ends the program, so that it i
 numbers. The table of all papers is also written into the last file, between two comments.
 """
 
-import json
 import re
 import sys
 import textwrap
@@ -20,11 +19,12 @@ import numpy as np
 import pandas as pd
 
 from lib.exhibits import read_context
+from lib.files import write_text
 from lib.papers import FOLDER
 from lib.run import planned
-from lib.scorecard import paper_table
+from lib.scorecard import paper_table, row_origins
 from lib.shown import about_in_words, number_in_words
-from lib.story import Results, check, digits, fixed, named
+from lib.story import Results, Untrue, check, digits, fixed, named
 from lib.tables import arranged, part, read_tidy
 
 WORKFLOW = Path(__file__).resolve().parent
@@ -96,8 +96,7 @@ def pages(folder, config_file):
         "causes": environment.get_template("causes.md").render(
             causes=causes,
             names=names,
-            provenance=json.loads((folder / "provenance.json").read_text()),
-            libraries=pd.read_csv(folder / "libraries.csv"),
+            origins=row_origins(pd.read_csv(folder / "libraries.csv", keep_default_na=False)),
         ),
     }
     for key, paper in papers.items():
@@ -130,7 +129,7 @@ def _decisive(results, claim):
         "" if row["holds"] == "yes" or row["dataset"] == "all sets" else f", {about_in_words(row['dataset'])}"
     )
     limit = row["limit"].replace("<=", "≤").replace(">=", "≥")
-    value = fixed(row["value"]) if row["value"].is_integer() else digits(row["value"])
+    value = fixed(row["value"]) if float(row["value"]).is_integer() else digits(row["value"])
     return {"number": f"{number_in_words(row['quantity'])}{place}: {value} ({limit})"}
 
 
@@ -167,7 +166,7 @@ def _table(folder, exhibit, part, paper, config):
 def write(path, text):
     """Write a text to a file, unless the file has it."""
     if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+        write_text(path, text)
 
 
 def main(folder, config_file, readme):
@@ -179,4 +178,7 @@ def main(folder, config_file, readme):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except (Untrue, ValueError, OSError) as error:
+        sys.exit(str(error))

@@ -148,6 +148,8 @@ def test_rows_of_splits_are_numbered_as_by_numpy(cv):
         ([], np.arange(50), "split 1 of cv trains on no row"),
         (np.arange(61), np.arange(5), "split 1 of cv trains on rows that X does not have: index 60"),
         (np.arange(50), [-61], "split 1 of cv holds out rows that X does not have: index -61"),
+        (np.arange(50) + 0.5, [51], "split 1 of cv trains on row 0.5, which is no whole number"),
+        (np.arange(50), ["51"], "split 1 of cv holds out row 51, which is no whole number"),
         (np.ones(59, dtype=bool), [0], "split 1 of cv trains on rows that X does not have: boolean index"),
     ],
 )

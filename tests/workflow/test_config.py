@@ -3,11 +3,12 @@
 import copy
 import os
 import re
+from contextlib import nullcontext
 
 import config_tables
 import pytest
 import yaml
-from lib.config import SCHEMA, check_config, check_datasets, complete_config, grid
+from lib.config import SCHEMA, check_config, check_datasets, check_scale, complete_config, grid
 from lib.papers import load_papers
 from lib.run import planned
 from lib.tolerances import read_published
@@ -55,7 +56,7 @@ def test_tables_of_the_readme_are_those_of_the_schemas():
     assert config_tables.with_tables(text) == text
     for section in ("all papers", *SCHEMAS):
         assert f"<!-- keys of {section} -->" in text
-        assert len(config_tables.table(section)) > 4
+        assert len(config_tables.table(section)) > 2
 
 
 def test_keys_behind_references_and_in_lists_are_in_the_tables():
@@ -170,6 +171,10 @@ def test_schemas_limit_whole_numbers_and_keys_and_describe_properties(path):
             "x",
             ["Unknown key 'presett'", "top level", "papers, preset, registry, timing, verify"],
         ),
+        ("preset", "abc\n", ["preset", r"'abc\n'"]),
+        ("folders", {"results": "a\nb"}, ["folders.results", r"'a\nb'"]),
+        ("folders", {"logs": "{a}"}, ["folders.logs"]),
+        ("folders", {"resources": ""}, ["folders.resources"]),
         ("franc2008.epsilon", 1, ["Unknown key 'epsilon'", "franc2008", "eps, figure1"]),
         ("franc2008.eps", ..., ["franc2008", "'eps'"]),
         ("franc2008.eps", -1, ["franc2008.eps", "-1", "minimum of 0"]),
@@ -411,3 +416,28 @@ def test_sizes_of_table_1_are_those_of_the_paper(root):
         assert (entry["subsets"], entry["subset_size"]) == (paper["subsets"], paper["subset_size"])
     assert max(settings["figure3"]["sizes"]) == 8000 and settings["figure3"]["runs"] == 10
     assert settings["figure4"]["noise"] == [0, 0.05, 0.1, 0.15] and settings["figure4"]["gamma"] == 0.005
+
+
+@pytest.mark.parametrize(
+    ("stored", "refused"),
+    [(None, False), ({"full_scale": True}, True), ({"full_scale": False}, False), ({}, True)],
+    ids=["no results", "full scale", "another scale", "older than the key"],
+)
+def test_rows_of_full_scale_are_not_computed_over_by_another_scale(tmp_path, stored, refused):
+    """`--config preset=paper` of the demo once planned to write its rows over the committed ones."""
+    config = {"preset": "paper", "folders": {"results": str(tmp_path)}, "compute": True, "full_scale": False}
+    if stored is not None:
+        (tmp_path / "paper").mkdir()
+        (tmp_path / "paper/config.yaml").write_text(yaml.safe_dump(stored))
+    with pytest.raises(ValueError, match=r"paper has rows.*another preset") if refused else nullcontext():
+        check_scale(config)
+    check_scale(config | {"compute": False})
+    check_scale(config | {"full_scale": True})
+
+
+def test_a_key_that_is_there_twice_is_refused(checkout):
+    (checkout.folder / "twice.yaml").write_text("preset: mine\npapers: [chapelle1999]\npreset: yours\n")
+    done = checkout.snakemake("-n", "--cores", "1", "--configfile", "twice.yaml")
+    output = done.stdout + done.stderr
+    assert done.returncode == 1 and "twice.yaml is not valid YAML" in output
+    assert "'preset' is there twice, in lines 1 and 3" in output

@@ -2,10 +2,11 @@
 
 import pandas as pd
 import pytest
-from lib.figures import COLORS, mark, panels, save, use_form
+from lib.figures import COLORS, curve, mark, panels, save, use_form
 from lib.figures import MARKERS as KNOWN_MARKERS
 from lib.overview import MARKERS, ZERO, compared_results, plot_results
 from lib.papers import load_papers
+from lib.tables import measured
 from matplotlib.collections import PathCollection
 from matplotlib.lines import Line2D
 
@@ -88,3 +89,11 @@ def test_an_unknown_colour_or_marker_is_named():
     for color, marker, name in (("pink", "o", "pink"), ("blue", "Q", "Q"), ("blue", "none", "none")):
         with pytest.raises(ValueError, match=f"'{name}'"):
             mark(color, marker)
+
+
+def test_a_curve_along_words_names_its_exhibit():
+    rows = pd.DataFrame(
+        [measured({"exhibit": "figure9", "dataset": "a", "setting": "gamma=0.001"}, "test_error", 1.0, "")]
+    )
+    with pytest.raises(ValueError, match=r"figure9.*numbers.*gamma=0\.001"):
+        curve(rows)

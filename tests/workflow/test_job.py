@@ -292,7 +292,7 @@ def test_a_finished_cell_is_computed_again_if_an_input_has_changed(paper, tmp_pa
     copy = tmp_path / "finished/rows.parquet"
     copy.write_bytes(copy.read_bytes()[:-9])
     run(paper, chosen=str(chosen), code=[str(code)])
-    assert copy.with_name("rows.parquet.damaged").exists() and copy.exists()
+    assert len(read_rows([copy])) > 0 and not list(copy.parent.glob("*.damaged"))
 
 
 def test_the_checkpoint_is_there_until_the_cell_is_finished(paper, tmp_path, run, monkeypatch):

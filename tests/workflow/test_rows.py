@@ -208,31 +208,23 @@ def test_any_changed_bit_of_a_file_of_rows_is_noticed(tmp_path):
         for k, x in enumerate(rng.standard_normal(20))
     ]
     write_rows(path, rows, LOO_ROWS, "d")
-    good, expected = path.read_bytes(), values_of(path)
-    unnoticed = 0
+    good = path.read_bytes()
     for bit in rng.choice(8 * len(good), 1500, replace=False):
         changed = bytearray(good)
         changed[bit // 8] ^= 1 << bit % 8
         path.write_bytes(changed)
-        try:
-            assert values_of(path) == expected, bit
-            unnoticed += 1
-        except DamagedError as error:
-            assert str(path) in str(error) and path.with_name("rows.parquet.damaged").read_bytes() == changed
-    assert unnoticed < 40  # in the name of the checksum, and in headers of pages
+        with pytest.raises(DamagedError, match=str(path)):
+            read_rows([path])
+        assert os.listdir(tmp_path) == ["rows.parquet"]
 
 
 def test_pages_have_checksums_of_their_own(tmp_path):
-    """Other readers check them, and so does ours where the name of the file's checksum is damaged."""
+    """Other readers check them."""
     path = one_cell(tmp_path, "a", range(5))
-    content = path.read_bytes().replace(b"svmselect_sha256", b"svmselect_sha255")
-    path.write_bytes(content)
-    assert len(read_rows([path])) == 5
+    content = path.read_bytes()
     path.write_bytes(content[:100] + b"~" + content[101:])
     with pytest.raises(OSError, match="CRC"):
         pq.ParquetFile(path, page_checksum_verification=True).read()
-    with pytest.raises(DamagedError, match="CRC"):
-        read_rows([path])
 
 
 SPOILED = {
@@ -241,25 +233,30 @@ SPOILED = {
     "a bit of a page": lambda content: content[:60] + bytes([content[60] ^ 4]) + content[61:],
     "a bit of the footer": lambda content: content[:-200] + bytes([content[-200] ^ 4]) + content[-199:],
     "its last byte": lambda content: content[:-1] + b"2",
+    "without a checksum": lambda content: content.replace(b"svmselect_sha256", b"svmselect_sha255"),
 }
 
 
 @pytest.mark.parametrize("damage", SPOILED)
 @pytest.mark.parametrize("reader", [lambda path: read_rows([path]), digest_of])
-def test_a_damaged_file_of_rows_is_named_and_set_aside(tmp_path, damage, reader):
+def test_a_damaged_file_of_rows_is_named_and_stays_where_it_is(tmp_path, damage, reader):
+    path = one_cell(tmp_path, "a", [4])
+    spoiled = SPOILED[damage](path.read_bytes())
+    path.write_bytes(spoiled)
+    with pytest.raises(DamagedError, match=rf"^{path} is damaged \(.+\)$"):
+        reader(path)
+    assert os.listdir(tmp_path) == ["a.parquet"] and path.read_bytes() == spoiled
+
+
+@pytest.mark.parametrize("damage", SPOILED)
+def test_a_damaged_cell_is_set_aside_where_cells_are_gathered(tmp_path, damage):
     path = one_cell(tmp_path, "a", [4])
     spoiled = SPOILED[damage](path.read_bytes())
     path.write_bytes(spoiled)
     with pytest.raises(DamagedError, match=rf"^{path} is damaged \(.+\): .+ a\.parquet\.damaged"):
-        reader(path)
+        gather_rows(tmp_path / "all.parquet", [path], LOO_ROWS)
     assert os.listdir(tmp_path) == ["a.parquet.damaged"]
     assert (tmp_path / "a.parquet.damaged").read_bytes() == spoiled
-
-
-def test_files_without_checksums_are_read(tmp_path):
-    path = one_cell(tmp_path, "a", [4, 5])
-    pq.write_table(pq.read_table(path).replace_schema_metadata(), path)
-    assert len(read_rows([path])) == 2 and digest_of(path) == ""
 
 
 @pytest.mark.parametrize("error", [MemoryError("no room"), PermissionError(13, "Permission denied")])

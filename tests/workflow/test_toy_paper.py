@@ -56,7 +56,7 @@ def test_a_paper_is_one_folder_and_an_estimator_one_file(checkout):
     assert section.count('class="exhibit"') == 1
     for shown in (
         "C=0.01</td>",
-        "On iris-versicolor.",
+        "On iris (versicolor).",
         "Every model of the toy errs on less than all points.",
     ):
         assert shown in section

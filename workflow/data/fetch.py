@@ -262,6 +262,7 @@ def _download(job: _Job, url: str, file: File, most: int) -> Path:
     # here, because they take a second to import and most jobs download nothing
     import pooch
     import requests
+    import urllib3
 
     class Downloader(pooch.HTTPDownloader):
         """pooch's with bounds: it asks once for a file that is not there, and stops after some redirects and
@@ -302,6 +303,9 @@ def _download(job: _Job, url: str, file: File, most: int) -> Path:
     except requests.RequestException as error:
         status = getattr(error.response, "status_code", None)
         raise _Unreachable(f"HTTP {status}" if status else type(error).__name__) from error
+    except (urllib3.exceptions.HTTPError, ValueError) as error:
+        # of an address or a header that makes no sense, which requests does not catch
+        raise _Unreachable(" ".join(str(error).split())) from error
     except _TooLong as error:
         raise _wrong(job, file, url, f"it has more than {most} bytes", error.args[0]) from None
 

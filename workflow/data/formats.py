@@ -7,6 +7,7 @@ registry's label map and checks come after it, in `prepare`. Whatever a file hol
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -67,7 +68,18 @@ class _Format:
                 isinstance(value, bool) and self.options[key] is not bool
             ):
                 raise ValueError(f"{where}: the option {key} cannot be {value!r}")
+        if len(options.get("delimiter", ",")) != 1 or options.get("delimiter") in ("\r", "\n", '"'):
+            raise ValueError(f"{where}: the option delimiter cannot be {options['delimiter']!r}")
+        if "features" in options and not options["features"]:
+            raise ValueError(f"{where}: features name no column")
+        seen = []
         for spec in options.get("features", []):
+            if spec in seen:
+                raise ValueError(f"{where}: features name {spec!r} twice")
+            seen.append(spec)
+            first, last = _range(spec) or (0, 0)
+            if first > last:
+                raise ValueError(f"{where}: features: the range {spec!r} runs backwards")
             keys = set(spec) if isinstance(spec, dict) else None
             if (
                 isinstance(spec, bool)
@@ -146,8 +158,11 @@ def _table_part(
         labels = cells[:, label_column]
 
     if "features" in options:
-        columns = [_feature(spec, names, cells, place) for spec in _expand(options["features"])]
-        X = np.column_stack(columns)
+        specs = _expand(options["features"])
+        columns = [spec["column"] if isinstance(spec, dict) else spec for spec in specs]
+        if label_column in [_column(column, names, cells, place) for column in columns]:
+            raise ValueError(f"{place}: the label, column {label_column}, is among the features")
+        X = np.column_stack([_feature(spec, names, cells, place) for spec in specs])
     else:
         feature_columns = [j for j in range(cells.shape[1]) if j != label_column]
         X = _numbers(cells[:, feature_columns], f"{place}")
@@ -163,15 +178,17 @@ def _cells(path: Path, delimiter: str | None, is_text: bool, where: str) -> np.n
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # an empty file is only a warning to loadtxt
-            return np.loadtxt(
+            warnings.filterwarnings("ignore", "Input line .* contained no data")
+            cells = np.loadtxt(
                 path,
                 dtype=str if is_text else np.float64,
                 delimiter=delimiter,
                 comments=None,
                 quotechar='"' if is_text else None,
-                encoding="utf-8",
+                encoding="utf-8-sig",
                 ndmin=2,
             )
+        return np.char.strip(cells) if is_text else cells
     except (ValueError, UserWarning, OverflowError) as error:
         raise _malformed(
             where, path, "a table of numbers" if not is_text else "a text table", error
@@ -182,12 +199,21 @@ def _expand(specs: list[Any]) -> list[Any]:
     """Features with the ranges "first-last" written out."""
     expanded: list[Any] = []
     for spec in specs:
-        first, dash, last = spec.partition("-") if isinstance(spec, str) else ("", "", "")
-        if dash and first.isdecimal() and last.isdecimal():
-            expanded.extend(range(int(first), int(last) + 1))
-        else:
-            expanded.append(spec)
+        ends = _range(spec)
+        expanded += [spec] if ends is None else range(ends[0], ends[1] + 1)
     return expanded
+
+
+def count_features(specs: list[Any]) -> int:
+    """Return how many features the columns of the option `features` make."""
+    ends = [_range(spec) or (0, 0) for spec in specs]
+    return sum(last - first + 1 for first, last in ends)
+
+
+def _range(spec: Any) -> tuple[int, int] | None:
+    """Return the ends of a range of columns "first-last", or None for another spec."""
+    match = re.fullmatch("([0-9]+)-([0-9]+)", spec) if isinstance(spec, str) else None
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 def _feature(spec: Any, names: list[str], cells: np.ndarray, place: str) -> np.ndarray:
@@ -199,8 +225,9 @@ def _feature(spec: Any, names: list[str], cells: np.ndarray, place: str) -> np.n
 def _column(spec: int | str, names: list[str], cells: np.ndarray, place: str) -> int:
     """The number of a column given by number (negative: from the end) or by name."""
     if isinstance(spec, str):
-        if spec not in names:
-            raise ValueError(f"{place}: no column {spec!r} (found {names})")
+        if names.count(spec) != 1:
+            times = "no column" if spec not in names else "more than one column"
+            raise ValueError(f"{place}: {times} {spec!r} (found {names})")
         return names.index(spec)
     width = cells.shape[1]
     if not -width <= spec < width:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from data.bundled import BUNDLED
-from data.formats import FORMATS
+from data.formats import FORMATS, count_features
 from data.splits import SplitRecipe
 from data.synthetic import GENERATORS
 from data.yaml_file import read_yaml
@@ -19,6 +18,9 @@ from data.yaml_file import read_yaml
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MOST_BYTES = 2**28  # limit for a file whose size the registry does not state
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
+# Of a data set: the wildcard of the rules, and a part of the names of cells.
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+MOST_NUMBER = 2**63 - 1  # what prepared files can hold
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,8 @@ class _Reader:
 
     def positive(self, key: str, default: Any = ...) -> int:
         value = self.take(key, int, default)
+        if value is not None and value > MOST_NUMBER:
+            raise ValueError(f"{self.where}: {key} must be at most {MOST_NUMBER}, found {value}")
         if key in ("seed", "rows_test"):
             if value is not None and value < 0:
                 raise ValueError(f"{self.where}: {key} must not be negative, found {value}")
@@ -161,17 +165,19 @@ def load_registry(path: str | Path) -> Registry:
         content = read_yaml(path)
     except OSError as error:
         raise ValueError(f"the registry {path} cannot be read: {error.strerror or error}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"the registry {path} is not valid YAML: {' '.join(str(error).split())}") from error
+    except ValueError as error:
+        raise ValueError(f"the registry {error}") from error
     if not isinstance(content, dict) or not content:
         raise ValueError(f"the registry {path} must be a mapping from data set names to entries")
-    return Registry({str(name): _entry(str(name), value) for name, value in content.items()})
+    return Registry({name: _entry(name, value) for name, value in content.items()})
 
 
-def _entry(name: str, value: Any) -> Entry:
+def _entry(name: Any, value: Any) -> Entry:
     where = f"data set {name!r} in the registry"
-    if not FILE_NAME.fullmatch(name):
-        raise ValueError(f"{where}: the name may hold letters, digits, '-', '_' and '.' only")
+    if not isinstance(name, str):
+        raise ValueError(f"{where}: YAML does not read the name as text; put it in quotes")
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{where}: the name may hold lower-case letters, digits and '-' only")
     reader = _Reader(value, where)
     rows, rows_test = reader.positive("rows"), reader.positive("rows_test", 0)
     classes = _classes(reader, "classes", rows, {})
@@ -214,6 +220,11 @@ def _check_where_from(entry: Entry, where: str) -> None:
     if entry.standardise and (entry.sparse or entry.rows_test):
         raise ValueError(f"{where}: 'standardise' excludes 'sparse' and 'rows_test'")
     for source in entry.sources:
+        columns = source.options.get("features")
+        if columns is not None and (count := count_features(columns)) != entry.features:
+            raise ValueError(
+                f"{where}: 'features' is {entry.features}, but the source {source.folder!r} lists {count}"
+            )
         has_test = any(file.role.startswith("test_") for file in source.files)
         if has_test != bool(entry.rows_test):
             raise ValueError(f"{where}: 'rows_test' is {entry.rows_test} but the test files say otherwise")
@@ -241,10 +252,16 @@ def _check_splits(entry: Entry, where: str) -> None:
 
 def _labels(reader: _Reader) -> dict[str | float, int]:
     labels = reader.take("labels", dict)
-    if not labels or sorted(set(labels.values()), key=str) != [-1, 1]:
+    signs = list(labels.values())
+    if not all(type(sign) is int and sign in (-1, 1) for sign in signs) or len(set(signs)) < 2:
         raise ValueError(
             f"{reader.where}: labels must map the labels in the files to -1 and +1, found {labels!r}"
         )
+    for key in labels:
+        if isinstance(key, bool) or not isinstance(key, int | float | str):
+            raise ValueError(f"{reader.where}: labels: YAML reads a label as {key!r}; put it in quotes")
+        if isinstance(key, float) and not math.isfinite(key):
+            raise ValueError(f"{reader.where}: the label {key!r} is not a number")
     if all(isinstance(key, int | float) for key in labels):
         return {float(key): value for key, value in labels.items()}
     return {str(key): value for key, value in labels.items()}
@@ -252,7 +269,8 @@ def _labels(reader: _Reader) -> dict[str | float, int]:
 
 def _classes(reader: _Reader, key: str, rows: int, default: Mapping[int, int]) -> Mapping[int, int]:
     classes = reader.take(key, dict, default)
-    if classes and (set(classes) != {-1, 1} or not all(isinstance(count, int) for count in classes.values())):
+    counts = classes.values()
+    if classes and (set(classes) != {-1, 1} or not all(type(count) is int and count > 0 for count in counts)):
         raise ValueError(
             f"{reader.where}: {key} must give the number of rows of -1 and of 1, found {classes!r}"
         )

@@ -51,7 +51,8 @@ def registry_entry(arguments):
     )
     for doubt in table.doubts:
         warn(doubt)
-    name = arguments.name or re.split(r"\.", Path(arguments.file).name)[0]
+    stem = Path(arguments.file).name.partition(".")[0]
+    name = arguments.name or re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
     entry = _entry(arguments, raw, table, name)
     _check(entry, raw, table, name, arguments.file)
     return {name: entry}
@@ -67,7 +68,7 @@ def _entry(arguments, raw, table, name):
     m, d = table.X.shape
     train = round(TRAIN * m)
     file_name = Path(arguments.file).name
-    file_name = re.sub(r"\.(gz|bz2|xz)$", "", file_name)
+    file_name = re.sub(r"\.(gz|bz2|xz)\Z", "", file_name)
     is_table = isinstance(table.raw, Cells)
     source = {
         "folder": name,
@@ -83,7 +84,7 @@ def _entry(arguments, raw, table, name):
         },
     }
     counts = np.bincount(codes)
-    labels = [str(label) if table.labels.dtype.kind == "U" else int(label) for label in kinds.tolist()]
+    labels = _as_numbers(kinds.tolist())
     return {
         "title": arguments.title or name,
         "features": d,
@@ -96,6 +97,16 @@ def _entry(arguments, raw, table, name):
         "citation": "not stated",
         "sources": [source],
     }
+
+
+def _as_numbers(labels):
+    """Return labels as numbers if all of them are, and as text otherwise: so the registry's reader compares
+    them."""
+    try:
+        numbers = [float(label) for label in labels]
+    except ValueError:
+        return [str(label) for label in labels]
+    return [int(number) if number.is_integer() else number for number in numbers]
 
 
 def _options(arguments, raw, table):

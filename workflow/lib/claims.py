@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lib.exhibits import Context
-from lib.tables import by_method, is_tidy, part_of
+from lib.tables import by_method, by_number, is_tidy, part_of
 
 # the beginnings of all verdicts
 REPRODUCED, BUT_FOR, NOT_REPRODUCED, NOT_TESTABLE = VERDICTS = (
@@ -47,7 +47,7 @@ def claim(*, statement, test, exhibits, by="paper", text="", limits=(), full_sca
     by : {"paper", "svmselect"}
         Who says it.
     text : str
-        The words of the paper.
+        The words of the paper; a claim by the paper needs them.
     limits : list of str
         Those of the paper's ``LIMITS`` that the test uses.
     full_scale : bool
@@ -72,8 +72,8 @@ def declared_claims(module):
 
 def check_claims(papers):
     """Check the claims of all papers. A `ValueError` has one sentence per mistake: a limit or an exhibit
-    that is not there but named by a claim, a limit that no claim names, or a statement or a test that is no
-    sentence."""
+    that is not there but named by a claim, a limit that no claim names, a claim of a paper without its words,
+    or a statement or a test that is no sentence."""
     mistakes = []
     for name, paper in papers.items():
         claims = paper["claims"].items()
@@ -91,6 +91,11 @@ def check_claims(papers):
             f"The claim {name}.{key} is by {declaration['by']!r}; it must be paper or svmselect."
             for key, declaration in claims
             if declaration["by"] not in ("paper", "svmselect")
+        ]
+        mistakes += [
+            f"The claim {name}.{key} is by the paper and has no text, the words of the paper."
+            for key, declaration in claims
+            if declaration["by"] == "paper" and "text" not in declaration
         ]
         mistakes += [
             f"The {part} of the claim {name}.{key} is no sentence: {declaration[part]!r}."
@@ -133,7 +138,7 @@ class Results:
         """Yield each data set of an exhibit with its curves, a DataFrame of methods by setting, in increasing
         order."""
         for dataset, rows in part_of(self.tidy, exhibit, metric).groupby("dataset", sort=False):
-            yield dataset, by_method(rows.astype({"setting": float}), "setting")
+            yield dataset, by_method(by_number(rows), "setting")
 
     def test(self, dataset, quantity, value, relation, limit, kernel="rbf", decides=True):
         """Return a number that decides a claim by its relation (of `RELATIONS`) to a limit, which is a number

@@ -170,6 +170,20 @@ def check_writable(folders):
             )
 
 
+def check_scale(config):
+    """Check that a configuration does not compute over rows of the papers' full scale if it is not of it."""
+    folder = Path(config["folders"]["results"], config["preset"])
+    stored = folder / "config.yaml"
+    if not config["compute"] or config["full_scale"] or not stored.is_file():
+        return
+    # a file without the key is older than the key: then the preset `paper` alone was of full scale
+    if read_yaml(stored).get("full_scale", config["preset"] == "paper"):
+        raise ValueError(
+            f"{folder} has rows of the papers' full scale, and this configuration, with full_scale: false, "
+            f"would compute others over them; give it another preset than {config['preset']!r}."
+        )
+
+
 def check_cache(folder):
     """Check that the folder of Snakemake's cache exists, if there is to be one (None: there is not)."""
     if folder is not None and not Path(folder).is_dir():

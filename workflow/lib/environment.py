@@ -68,6 +68,11 @@ def commit():
     return f"{head}+changes" if changes else head
 
 
+def differs_from_commit(path):
+    """Return whether a file that git tracks is not as the commit that is checked out has it."""
+    return bool(_git("diff", "--name-only", "HEAD", "--", Path(path).absolute()))
+
+
 def _git(*arguments):
     try:
         done = subprocess.run(

@@ -3,7 +3,12 @@
 Matplotlib is imported by the functions that draw: the Snakefile imports the exhibits, and draws nothing.
 """
 
+from pathlib import Path
+
 import numpy as np
+from svmselect.atomic import replacing
+
+from lib.tables import by_number
 
 # Colours of Okabe and Ito's palette, which stay distinct with the common forms of colour blindness.
 BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
@@ -92,8 +97,7 @@ def panels(rows, columns, width, height, **options):
 
 def curve(rows):
     """Return settings, values and spreads of tidy rows as arrays, from the least setting on."""
-    rows = rows.assign(setting=rows["setting"].astype(float)).sort_values("setting", kind="stable")
-    return rows[["setting", "value", "spread"]].to_numpy().T
+    return by_number(rows)[["setting", "value", "spread"]].to_numpy(float).T
 
 
 def mark(color, marker, size=6):
@@ -140,5 +144,10 @@ def save(fig, pdf, svg, title, description):
     # the names of clips have every digit of their places, of which processors round the last one differently
     for axes in fig.axes:
         axes.set_position(np.round(axes.get_position().bounds, 6))
-    fig.savefig(pdf, metadata={"Title": title, "Subject": description, "CreationDate": None})
-    fig.savefig(svg, metadata={"Title": title, "Description": description, "Date": None})
+    metadata = {
+        "pdf": {"Title": title, "Subject": description, "CreationDate": None},
+        "svg": {"Title": title, "Description": description, "Date": None},
+    }
+    for suffix, path in (("pdf", pdf), ("svg", svg)):
+        with replacing(Path(path)) as file:
+            fig.savefig(file, format=suffix, metadata=metadata[suffix])

@@ -1,5 +1,7 @@
 """The scorecard as a picture: every published result beside ours, and what explains the misses."""
 
+from itertools import cycle
+
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
@@ -76,7 +78,7 @@ def plot_results(scorecard, papers):
     places, heads = _places([paper for paper, *_ in lines])
     fig, axes = panels(1, 1, 7.4, max(2.5, 0.24 * (len(lines) + len(heads)) + 1.3))
     ax = axes[0, 0]
-    colors = dict(zip(papers, COLORS, strict=False))
+    colors = dict(zip(papers, cycle(COLORS), strict=False))
     for y, key in zip(places, lines, strict=True):
         line_rows = rows[(rows[["paper", "exhibit", "metric"]] == list(key)).all(axis=1)]
         _draw_line(ax, y, line_rows, colors[key[0]])

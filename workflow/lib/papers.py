@@ -12,12 +12,15 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+import lib.rows
 from data.yaml_file import read_yaml
 from lib.causes import check_frozen, runs_of
 from lib.claims import declared_claims, limits
 from lib.config import WORKFLOW, check_settings
+from lib.environment import differs_from_commit
 from lib.exhibits import Exhibit, check_stages, load_exhibits
 from lib.plan import Plan, check_plan, datasets_of, description
+from lib.rows import check_stage
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers"
 # modules and the package of a paper that compute no cells
@@ -264,6 +267,41 @@ def with_plans(papers, config, registry):
     for paper in chosen.values():
         paper.set_plan(config, registry)
     return chosen
+
+
+def check_rows(papers, results, files, computed):
+    """Hold gathered rows against the plans. A `ValueError` names the first file that does not have what is
+    planned, and a remedy.
+
+    Parameters
+    ----------
+    papers : dict of Paper
+    results : str
+        The folder of all results of a preset.
+    files : collection of str
+        Files that jobs read; those of gathered rows in `results` are checked.
+    computed : bool
+        Whether the configuration has rules that compute these rows.
+    """
+    for paper in papers.values():
+        for stage in paper.plan.stages:
+            path = paper.gathered(stage, results)
+            if path not in files:
+                continue
+            schema = getattr(lib.rows, paper.plan.schema(stage))
+            try:
+                check_stage(path, paper.key, schema, paper.plan.runs_by_cell(stage))
+            except (ValueError, OSError) as error:
+                raise ValueError(f"{error}: {_remedy(path, computed)}.") from None
+
+
+def _remedy(path, computed):
+    """Return what brings right rows back."""
+    if computed:
+        return "delete it, and the next run that needs its rows computes them"
+    if differs_from_commit(path):
+        return f"`git checkout HEAD -- {path}` brings back the committed rows"
+    return "delete it, and the same command with `--config compute=true` computes its rows"
 
 
 @cache

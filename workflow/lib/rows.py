@@ -7,7 +7,7 @@ a solver stopped early, partial.
 
 import hashlib
 import io
-from contextlib import contextmanager, nullcontext
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from svmselect.atomic import replacing
 
-from lib.damage import set_aside_if_damaged
+from lib.damage import DamagedError, set_aside
 
 OK, NOT_CONVERGED, ERROR, SKIPPED = "ok", "not_converged", "error", "skipped"
 
@@ -25,6 +25,9 @@ DIGEST = b"svmselect_digest"
 # Key in the metadata of a file that ends with the SHA-256 of the file, taken with zeros in its place. Parquet
 # has checksums of its pages only: a changed bit elsewhere may turn a column's name into another one.
 SEAL, UNSEALED = b"svmselect_sha256=", b"0" * 64
+
+# the first bytes of every Parquet file
+PARQUET = b"PAR1"
 
 # Columns whose values are all different. Storing their bytes apart takes less room than a dictionary of them.
 ALL_DIFFERENT = ("objective", "kkt_gap", "bound")
@@ -217,15 +220,57 @@ def write_rows(path, rows, schema, digest=""):
 
 
 def gather_rows(path, files, schema):
-    """Write the rows of the files of all cells of a stage to one file, atomically, and return their
-    number."""
-    table = pa.concat_tables([schema.empty_table(), *map(_table, files)])
+    """Write the rows of the files of all cells of a stage to one file, atomically, and return their number.
+    A damaged one is set aside, with a `DamagedError`: the next run makes it again."""
+    tables = [schema.empty_table()]
+    for file in files:
+        try:
+            tables.append(_table(file))
+        except DamagedError as error:
+            raise set_aside(file, error.why) from error
+    table = pa.concat_tables(tables)
     write_table(path, table)
     return table.num_rows
 
 
+def check_stage(path, paper, schema, cells):
+    """Raise a `ValueError` unless a file has the rows of a stage: unchanged since this workflow wrote it,
+    with the columns of the schema, of this paper, of each of the planned cells once, and not all failed."""
+    file = _opened(path)
+    types = dict(zip(file.schema_arrow.names, file.schema_arrow.types, strict=True))
+    planned_types = dict(zip(schema.names, schema.types, strict=True))
+    for name in dict.fromkeys([*planned_types, *types]):
+        if name not in types:
+            raise DamagedError(path, f"it lacks the column {name}")
+        if name not in planned_types:
+            raise DamagedError(path, f"it has a column {name}, which is none of its rows")
+        if types[name] != planned_types[name]:
+            raise DamagedError(path, f"its column {name} is {types[name]}, not {planned_types[name]}")
+    columns = ["paper", "cell", "status", "reason"]
+    rows = file.read(columns, use_threads=False)
+    papers, names, states, reasons = (rows[column].combine_chunks() for column in columns)
+    if foreign := [name for name in papers.unique().to_pylist() if name != paper]:
+        raise ValueError(f"{path} has rows of the paper {foreign[0]!r}, not of {paper!r}")
+    # the rows of a cell stand together
+    blocks = [name for name, _ in groupby(names.to_pylist())]
+    present = set(blocks)
+    if unknown := [name for name in blocks if name not in cells]:
+        raise ValueError(f"{path} has rows of the cell {unknown[0]!r}, which {paper} does not plan")
+    if missing := [name for name in cells if name not in present]:
+        raise ValueError(
+            f"{path} has the rows of {len(present)} of the {len(cells)} cells that {paper} plans; "
+            f"the first that is missing is {missing[0]!r}"
+        )
+    if len(blocks) > len(present):
+        twice = next(name for name in blocks if blocks.count(name) > 1)
+        raise DamagedError(path, f"it has the rows of the cell {twice!r} twice")
+    if not {OK, NOT_CONVERGED} & {*states.unique().to_pylist()}:
+        raise DamagedError(path, f"none of its rows succeeded; the first says: {reasons[0].as_py()}")
+
+
 def read_rows(paths):
-    """Return all rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN)."""
+    """Return all rows of the given Parquet files, in their order, as one DataFrame (a null number is NaN). A
+    damaged file raises a `DamagedError`."""
     return pa.concat_tables(map(_table, paths), promote_options="default").to_pandas(use_threads=False)
 
 
@@ -234,30 +279,30 @@ def digest_of(path):
     without a file."""
     if not Path(path).exists():
         return None
-    with _opened(path) as file:
-        return (file.metadata.metadata or {}).get(DIGEST, b"").decode()
+    return (_opened(path).metadata.metadata or {}).get(DIGEST, b"").decode()
 
 
 def _table(path):
     """Return the rows of a file as a table without metadata."""
-    with _opened(path) as file:
-        # threads of pyarrow can abort a process that ends (apache/arrow issue 50482), and rows are few
-        return file.read(use_threads=False).replace_schema_metadata()
+    # threads of pyarrow can abort a process that ends (apache/arrow issue 50482), and rows are few
+    return _opened(path).read(use_threads=False).replace_schema_metadata()
 
 
-@contextmanager
 def _opened(path):
-    """Yield a file of rows, a `pyarrow.parquet.ParquetFile`, whose bytes are those that were written. One
-    that is damaged is set aside, with a `DamagedError`; the block is to do no more than to read it."""
+    """Return a file of rows as a `pyarrow.parquet.ParquetFile`; a `DamagedError` is raised unless it has the
+    bytes that `write_table` wrote."""
+    if Path(path).is_dir():
+        raise DamagedError(path, "it is a folder")
     content = Path(path).read_bytes()
     before, seal, after = content.rpartition(SEAL)
-    with set_aside_if_damaged(path):
-        if seal and hashlib.sha256(before + seal + UNSEALED + after[64:]).hexdigest().encode() != after[:64]:
-            raise ValueError(f"it does not have the SHA-256 {after[:64].decode(errors='replace')}")
-    # an older file has no seal: what cannot be read in it is damage
-    with nullcontext() if seal else set_aside_if_damaged(path):
-        # read_table would import pandas, which takes longer than to gather the rows of a stage
-        yield pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+    if not content.startswith(PARQUET):
+        raise DamagedError(path, f"it is no Parquet file: it begins with {content[:20]!r}")
+    if not seal:
+        raise DamagedError(path, "it has no checksum: it is cut off, or other software wrote it")
+    if hashlib.sha256(before + seal + UNSEALED + after[64:]).hexdigest().encode() != after[:64]:
+        raise DamagedError(path, f"it does not have the SHA-256 {after[:64].decode(errors='replace')}")
+    # read_table would import pandas, which takes longer than to gather the rows of a stage
+    return pq.ParquetFile(pa.BufferReader(content))
 
 
 def write_table(path, table, digest=""):

@@ -15,7 +15,7 @@ from snakemake.utils import update_config
 from data.registry import load_registry
 from data.yaml_file import read_yaml
 from lib.claims import check_claims
-from lib.config import check_cache, check_writable, complete_config
+from lib.config import check_cache, check_scale, check_writable, complete_config
 from lib.environment import PROJECT, cache_folder, library_id, project_file
 from lib.job import run_cell
 from lib.papers import load_papers, with_plans
@@ -33,11 +33,12 @@ def started(config):
     registry = load_registry(project_file(config["registry"]))
     check_writable(f"{config['folders'][name]}/{config['preset']}" for name in ("results", "logs"))
     check_writable([config["folders"]["resources"], "."])
+    check_scale(config)
     check_cache(cache_folder())
     return with_plans(declared, config, registry), registry
 
 
-def check_rows(papers, results):
+def check_any_rows(papers, results):
     """Check that a folder of results has rows, where none are computed; without any file of rows a
     `ValueError` says where they are looked for."""
     files = [Path(paper.gathered(stage, results)) for paper in papers.values() for stage in paper.plan.stages]

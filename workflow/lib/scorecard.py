@@ -464,7 +464,21 @@ def libraries(paths, stages):
 
 def _origins(path):
     """Return the columns `ORIGIN` of a file of rows, empty if rows do not say."""
-    return read_rows([path]).reindex(columns=ORIGIN).astype(object).fillna("")
+    return read_rows([path])[ORIGIN].astype(object).fillna("")
+
+
+def row_origins(libraries):
+    """Return the runs that rows come from, those with most rows first: dicts with the columns `ORIGIN`, their
+    number of ``rows`` and their ``stages``, as text. `libraries` is from the function of this name."""
+    runs = [
+        {
+            **dict(zip(ORIGIN, origin, strict=True)),
+            "rows": int(lines["rows"].sum()),
+            "stages": [f"{line.paper}/{line.stage}" for line in lines.itertuples()],
+        }
+        for origin, lines in libraries.groupby(ORIGIN, sort=False)
+    ]
+    return sorted(runs, key=lambda run: -run["rows"])
 
 
 def with_origins(places, libraries):

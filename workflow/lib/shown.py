@@ -77,6 +77,7 @@ DATASETS = {
 SETTINGS = {
     r"^k=(\d+)$": r"\1 folds",
     r"^train=(\d+)$": r"\1 training rows",
+    r"^(C|gamma)=(\S+)$": r"\1 \2",
     r"^linear$": "linear kernel",
     r"^rbf$": "RBF kernel",
     r"^published$": "published settings",

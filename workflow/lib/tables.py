@@ -10,6 +10,7 @@ from itertools import groupby
 import numpy as np
 import pandas as pd
 
+from lib.files import write_csv
 from lib.shown import dataset_in_words
 
 # the columns of papers/*/printed.csv: reproduced and published values join row by row
@@ -82,13 +83,26 @@ def write_tidy(path, rows):
     twice = frame[frame.duplicated(KEY)] if is_tidy(frame) else ()
     if len(twice):
         raise ValueError(f"{path}: two rows for {tuple(twice.iloc[0][KEY])}")
-    frame.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+    write_csv(path, frame, float_format="%.10g")
 
 
 def read_tidy(path):
     """Return the rows of a CSV file that `write_tidy` wrote: in tidy rows, values and spreads are numbers,
     the other columns text."""
     return pd.read_csv(path, dtype={name: str for name in TIDY_COLUMNS if name not in ("value", "spread")})
+
+
+def by_number(rows):
+    """Return tidy rows with their settings as numbers, from the least on. A `ValueError` names the exhibit
+    and a setting that is no number."""
+    try:
+        numbers = rows["setting"].astype(float)
+    except ValueError as error:
+        exhibits = ", ".join(map(str, rows["exhibit"].unique()))
+        raise ValueError(
+            f"The settings of {exhibits} have to be numbers, as a curve is drawn along them ({error})."
+        ) from None
+    return rows.assign(setting=numbers).sort_values("setting", kind="stable")
 
 
 def is_tidy(frame):

@@ -20,21 +20,36 @@ if not (WORKFLOW / "lib").is_dir():
     )
 sys.path.insert(0, str(WORKFLOW))
 
-from lib.environment import check_installed, library_id, set_job_environment
+from lib.environment import (
+    check_installed,
+    library_folder,
+    library_id,
+    other_library,
+    set_job_environment,
+)
 
-# Before any module that imports svmselect, and before PYTHONPATH has the folder of the workflow.
+# Before any module that imports svmselect, and before PYTHONPATH has the folder of the workflow. Rows that are there are drawn by
+# any library.
 try:
-    check_installed()
+    if config.get("compute", True):
+        check_installed(WORKFLOW.parent)
+    elif library_folder() is None:
+        raise ValueError(other_library(WORKFLOW.parent))
 except ValueError as error:
     raise WorkflowError(str(error)) from None
 
 set_job_environment(WORKFLOW)
 
-from data.yaml_file import read_yaml
-from lib.config import call_of
-from lib.joblog import say_every_minute
-from lib.papers import from_here, output_name
-from lib.run import check_rows, started
+# Another svmselect that hides the installed one need not have what the workflow imports.
+try:
+    from data.registry import NAME
+    from data.yaml_file import read_yaml
+    from lib.config import call_of
+    from lib.joblog import say_every_minute
+    from lib.papers import check_rows, from_here, output_name
+    from lib.run import check_any_rows, started
+except ImportError as error:
+    raise WorkflowError(f"{other_library(WORKFLOW.parent)} ({error})") from None
 
 # Where another workflow uses this one as a module, its configuration takes the place of the file that the Snakefile names. It is
 # laid over the demo's here, as a file on the command line is.
@@ -45,11 +60,15 @@ is_demo = settings == demo
 config.update(settings)
 
 try:
+    # Snakemake has read these files, and lets the last of two equal keys win
+    for file in workflow.configfiles:
+        if str(file).endswith((".yaml", ".yml")):
+            read_yaml(file)
     PAPERS, REGISTRY = started(config)
     RESULTS = f"{config['folders']['results']}/{config['preset']}"
     # rows in a bucket are no files here
     if not (config["compute"] or workflow.storage_settings.default_storage_provider):
-        check_rows(PAPERS, RESULTS)
+        check_any_rows(PAPERS, RESULTS)
 except (ValueError, OSError) as error:
     raise WorkflowError(str(error)) from None
 
@@ -66,14 +85,25 @@ pathvars:
     log_of_data=config["folders"]["logs"],
 
 
-# On a terminal there is a bar of progress, or a line for each job.
+# The one handler that Snakemake calls before the first job, and before it deletes what jobs draw anew.
 onstart:
+    # 1) rows that no job of this run makes are held against the plan
+    jobs = list(workflow.dag.needrun_jobs())
+    files = {file for job in jobs for file in job.input} - {file for job in jobs for file in job.output}
+    try:
+        check_rows(PAPERS, RESULTS, files, config["compute"])
+        if config["verify"]:
+            compared = f"{config['folders']['results']}/{config['verify']['preset']}"
+            check_rows(PAPERS, compared, files, computed=False)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
+    # 2) on a terminal there is a bar of progress, or a line for each job
     if not sys.stderr.isatty():
         say_every_minute(config["folders"]["logs"])
 
 
 wildcard_constraints:
-    dataset=r"[a-z0-9-]+",
+    dataset=NAME.pattern,
     stage=r"\w+",
     paper="|".join(PAPERS),
 

@@ -42,7 +42,11 @@ rule download_data:
 
 def raw_files(wildcards):
     """Return the folder of a data set's raw files, as a list; empty if it is generated, or comes with scikit-learn."""
-    return expand("<resources>/raw/{dataset}", dataset=wildcards.dataset) if REGISTRY[wildcards.dataset].sources else []
+    return (
+        expand("<resources>/raw/{dataset}", dataset=wildcards.dataset)
+        if REGISTRY[wildcards.dataset].sources
+        else []
+    )
 
 
 rule prepare_data:

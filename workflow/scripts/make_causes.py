@@ -5,6 +5,7 @@ from importlib import import_module
 import pandas as pd
 
 from lib.causes import COLUMNS
+from lib.files import write_csv
 from lib.joblog import start_log
 from lib.rows import read_rows
 
@@ -19,4 +20,4 @@ for name, cause in snakemake.params.causes.items():
     cause_rows += [{"cause": name, **row} for row in tidy if not pd.isna(row["value"])]
     log.info("%s: %d values", name, len(tidy))
 frame = pd.DataFrame(cause_rows, columns=COLUMNS)
-frame.to_csv(snakemake.output.csv, index=False, float_format="%.10g", lineterminator="\n")
+write_csv(snakemake.output.csv, frame, float_format="%.10g")

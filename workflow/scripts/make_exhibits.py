@@ -8,6 +8,7 @@ from pathlib import Path
 from lib.claims import claim_tests, decide
 from lib.exhibits import load_exhibits, read_context
 from lib.figures import save, use_form
+from lib.files import write_csv, write_text
 from lib.joblog import start_log
 from lib.papers import output_name
 from lib.rows import read_rows
@@ -35,10 +36,10 @@ def make_part(exhibit, part, earlier):
     else:
         table, title = exhibit.module.table(tidy, part_context), exhibit.title_of(part)
         markdown, tex = drawn
-        markdown.write_text(f"# {title}\n\n{table.markdown()}\n")
+        write_text(markdown, f"# {title}\n\n{table.markdown()}\n")
         # LaTeX numbers its tables itself
         subject = title.partition(": ")[2]
-        tex.write_text(table.tex(subject[:1].upper() + subject[1:]))
+        write_text(tex, table.tex(subject[:1].upper() + subject[1:]))
     return tidy
 
 
@@ -47,8 +48,8 @@ def decide_claims(tidy_rows):
     claims = import_module(f"papers.{params.paper}.claims")
     results = claims.Results(tidy_rows, context)
     verdicts, numbers = decide(params.claims, claim_tests(claims), results, params.full_scale)
-    verdicts.to_csv(output.claims_csv, index=False, lineterminator="\n")
-    numbers.to_csv(output.claims_numbers_csv, index=False, float_format="%.10g", lineterminator="\n")
+    write_csv(output.claims_csv, verdicts)
+    write_csv(output.claims_numbers_csv, numbers, float_format="%.10g")
     for row in verdicts.itertuples():
         log.info("%s: %s, %d of %d tests held", row.claim, row.verdict, row.held, row.tests)
 

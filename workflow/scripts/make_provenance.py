@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info
 
 from data.dataset import Dataset
 from lib.environment import commit, cpu_model, library_id
+from lib.files import write_text
 from lib.joblog import start_log
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "pyarrow", "matplotlib", "snakemake")
@@ -46,6 +47,6 @@ provenance = {
     ],
     "datasets": datasets,
 }
-Path(snakemake.output.provenance).write_text(json.dumps(provenance, indent=2) + "\n")
-Path(snakemake.output.config).write_text(yaml.safe_dump(snakemake.params.config, sort_keys=False))
+write_text(snakemake.output.provenance, json.dumps(provenance, indent=2) + "\n")
+write_text(snakemake.output.config, yaml.safe_dump(snakemake.params.config, sort_keys=False))
 log.info("commit %s, library %s", provenance["commit"], provenance["library"])

@@ -12,6 +12,7 @@ from docutils.core import publish_parts
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from lib.exhibits import load_exhibits, read_context
+from lib.files import write_text
 from lib.joblog import start_log
 from lib.scorecard import page_values, with_origins
 from lib.shown import about_in_words, cause_in_words, number_in_words
@@ -113,5 +114,5 @@ page = environment.get_template("report.html").render(
     picture=picture(inputs.picture),
     **values,
 )
-Path(snakemake.output.html).write_text(page)
+write_text(snakemake.output.html, page)
 log.info("%d exhibits", len(params.shown))

@@ -5,6 +5,7 @@ import pandas as pd
 
 from lib.causes import cause_table, read_causes
 from lib.figures import save, use_form
+from lib.files import write_csv
 from lib.joblog import start_log
 from lib.overview import plot_results
 from lib.scorecard import COLUMNS, exhibits, figures, libraries, verdicts
@@ -50,7 +51,7 @@ for frame, path in (
     (causes_table, snakemake.output.causes),
     (libraries_table, snakemake.output.libraries),
 ):
-    frame.to_csv(path, index=False, lineterminator="\n")
+    write_csv(path, frame)
 use_form(**snakemake.params.form)
 # the picture shows the numbers as their file has them
 papers = snakemake.params.papers

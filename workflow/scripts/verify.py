@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from lib.files import write_csv
 from lib.joblog import start_log
 from lib.rows import read_rows
 from lib.verify import compare
@@ -19,7 +20,7 @@ for name, path in zip(snakemake.params.names, snakemake.input.again, strict=True
     said = f"differs in {lines[-1][2]}" if differing else "the same"
     print(f"{name}: {len(again)} rows, {said}; CPU time now / then: {ratio:.2f}")
 table = pd.DataFrame(lines, columns=["cell", "rows", "differing", "time_ratio"])
-table.to_csv(snakemake.log.table, index=False, float_format="%.6g", lineterminator="\n")
+write_csv(snakemake.log.table, table, float_format="%.6g")
 log.info("\n%s", table.to_string())
 wrong = table[table["differing"] != ""]
 if len(wrong):

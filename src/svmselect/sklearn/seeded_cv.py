@@ -347,6 +347,8 @@ def _checked_split(h, train, test, m):
     parts = []
     for verb, rows in (("trains on", train), ("holds out", test)):
         rows = np.asarray(rows)
+        if rows.size and rows.dtype.kind not in "iub":
+            raise ValueError(f"split {h} of cv {verb} row {rows.flat[0]}, which is no whole number")
         try:
             numbers = np.arange(m)[rows if rows.dtype == bool else rows.astype(np.intp)]
         except IndexError as error:

@@ -462,3 +462,15 @@ def test_sets_without_files(registry, tmp_path, no_mirror):
 def test_prepare_before_fetch(small, tmp_path):
     with pytest.raises(ValueError, match="'small' has not been fetched"):
         prepare(small, tmp_path / "raw", tmp_path / "small.npz")
+
+
+def test_an_address_or_a_header_that_makes_no_sense_names_the_data_set(
+    small_set, as_registry, tmp_path, web, no_mirror
+):
+    entry = small_set[0]
+    web.plan["/small.csv"] = [(200, small_set[1], "abc")]
+    for address in (f"{web.address}/small.csv", f"http://{'a' * 70}.com/small.csv"):
+        entry["sources"][0]["files"]["data"]["urls"] = [address]
+        with pytest.raises(ConnectionError, match="data set 'small' could not be fetched: tried") as caught:
+            fetch(as_registry(small=entry)["small"], tmp_path / "raw", progress=True)
+        assert address in str(caught.value) and "\n" not in str(caught.value)

@@ -303,3 +303,47 @@ def test_forged_sizes_take_neither_time_nor_memory(tmp_path, name, contents):
 def test_odd_splits_never_escape(tmp_path, value):
     content = json.dumps({"numbers": value, "train": value, "test": value})
     expect_sentence("table", written(tmp_path, data="1\n", labels="1\n", splits=content))
+
+
+TEXT = {"delimiter": ",", "header": True}
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        ("a,b,y\n1,2,yes\n3,4,no\n\n", TEXT),
+        ("a,b,y\n\n1,2,yes\n\n3,4,no\n", TEXT),
+        ("a,b,y\n1, 2, yes\n3, 4, no\n", TEXT),
+        ("a,b,y\n1,2,yes \n3,4,no\t\n", TEXT),
+        ("\ufeffa,b,y\n1,2,yes\n3,4,no\n", {**TEXT, "features": ["a", "b"]}),
+        ("\ufeffa,b,y\r\n1,2,yes\r\n3,4,no\r\n\r\n", {**TEXT, "features": ["a", "b"]}),
+    ],
+    ids=["blank line at the end", "blank lines", "blanks after commas", "blanks at ends", "BOM", "Windows"],
+)
+def test_what_other_programs_write_around_values_is_no_value(tmp_path, data, options):
+    raw = read("table", written(tmp_path, data=data), 2, **options)
+    assert raw.X.tolist() == [[1, 2], [3, 4]] and raw.labels.tolist() == ["yes", "no"]
+    bare = read("table", written(tmp_path, data="\ufeff1,2\n\n3,4\n"), 1, delimiter=",")
+    assert bare.X.tolist() == [[1], [3]] and bare.labels.tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("data", "features", "named"),
+    [
+        ("1,2,0\n3,4,1\n", [0, 2], "the label, column 2, is among the features"),
+        ("1,2,0\n3,4,1\n", [-1, 0], "the label, column 2, is among the features"),
+        ("1,2,0\n3,4,1\n", [{"column": 2, "equals": "1"}], "the label, column 2, is among the features"),
+        ("a,a,y\n1,2,0\n3,4,1\n", ["a"], "more than one column 'a'"),
+        ("a,b,y\n1,2,0\n3,4,1\n", ["y"], "the label, column 2, is among the features"),
+    ],
+)
+def test_features_that_cannot_be_meant_are_refused(tmp_path, data, features, named):
+    paths = written(tmp_path, data=data)
+    with pytest.raises(ValueError, match=named):
+        read("table", paths, len(features), delimiter=",", header=data[0].isalpha(), features=features)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "a,b\n", "\ufeff"])
+def test_a_table_without_rows_is_refused(tmp_path, content):
+    with pytest.raises(ValueError, match=r"place, file data\.raw"):
+        read("table", written(tmp_path, data=content), 1, **TEXT)

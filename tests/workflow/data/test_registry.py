@@ -88,6 +88,7 @@ def put(*keys, value=None):
 
 
 FILE = ("sources", 0, "files", "data")
+OPTIONS = ("sources", 0, "options")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,21 @@ FILE = ("sources", 0, "files", "data")
         (put("labels", value={"a": 1, "b": 1}), "labels must map the labels in the files to -1 and"),
         (put("labels", value={"a": 1, "b": 0}), "labels must map the labels in the files to -1 and"),
         (put("splits"), "either 'splits' or a test part"),
+        (put("classes", value={-1: -2, 1: 6}), "classes must give the number of rows of -1 and of 1"),
+        (put("classes", value={-1: True, 1: 3}), "classes must give the number of rows of -1 and of 1"),
+        (put("labels", value={"a": [1], "b": 1}), "labels must map the labels in the files to -1 and"),
+        (put("labels", value={"a": True, "b": -1}), "labels must map the labels in the files to -1 and"),
+        (put("labels", value={float("nan"): -1, 1: 1}), "the label nan"),
+        (put("labels", value={True: -1, False: 1}), "a label as (True|False)"),
+        (put("splits", "seed", value=10**26), "seed must be at most 9223372036854775807, found 10+"),
+        (put(*OPTIONS, "delimiter", value="ab"), "the option delimiter cannot be 'ab'"),
+        (put(*OPTIONS, "delimiter", value=""), "the option delimiter cannot be ''"),
+        (put(*OPTIONS, "delimiter", value="\n"), r"the option delimiter cannot be '\\n'"),
+        (put(*OPTIONS, "features", value=[]), "features name no column"),
+        (put(*OPTIONS, "features", value=["0-99999999999"]), "'features' is 2, .* lists 100000000000"),
+        (put(*OPTIONS, "features", value=["9-1"]), "the range '9-1' runs backwards"),
+        (put(*OPTIONS, "features", value=["a", "a"]), "features name 'a' twice"),
+        (put(*OPTIONS, "features", value=[0]), "'features' is 2, but the source 'small' lists 1"),
         (put("rows_test", value=3), "'rows_test' is 3 but the test files say otherwise"),
         (put("splits", "train", value=3), "splits of 3 \\+ 2 rows cannot be drawn from 4"),
         (put("splits", "seed", value=-1), "seed must not be negative"),
@@ -154,6 +170,18 @@ def test_mistakes(as_registry, small_set, change, sentence):
         ("", "must be a mapping"),
         ("a: 1", "expected a mapping"),
         ("a/b: {}", "the name may hold"),
+        ("a_b: {}", "data set 'a_b' .*: the name may hold"),
+        ("UP: {}", "data set 'UP' .*: the name may hold"),
+        ("a.b: {}", "data set 'a.b' .*: the name may hold"),
+        ('"a\\n": {}', "the name may hold"),
+        ("no: {}", "data set False .* quotes"),
+        ("~: {}", "data set None .* quotes"),
+        ("7: {}", "data set 7 .* quotes"),
+        ("a: {}\nb: {}\na: {}", "the key 'a' is there twice, in lines 1 and 3"),
+        ("a:\n  rows: 1\n  rows: 2", "the key 'rows' is there twice, in lines 2 and 3"),
+        ("a: " + "[" * 30_000 + "]" * 30_000, "nested more than"),
+        ("a: &a [*a]", "expected a mapping"),
+        ("\x00", "not valid YAML"),
     ],
 )
 def test_not_a_registry(tmp_path, content, sentence):
@@ -162,3 +190,22 @@ def test_not_a_registry(tmp_path, content, sentence):
         path.write_text(content)
     with pytest.raises(ValueError, match=sentence):
         load_registry(path)
+
+
+def test_names_of_data_sets_are_those_that_the_rules_take(root):
+    from data.registry import NAME
+
+    common = (root / "workflow/rules/common.smk").read_text()
+    assert "dataset=NAME.pattern" in common and not NAME.fullmatch("a_b")
+
+
+def test_keys_of_an_anchor_may_be_merged_and_replaced(tmp_path):
+    from data.yaml_file import read_yaml
+
+    path = tmp_path / "file.yaml"
+    path.write_text("base: &base {a: 1, b: 2}\nchanged:\n  <<: *base\n  b: 3\nagain: *base\n")
+    content = read_yaml(path)
+    assert content["changed"] == {"a": 1, "b": 3} and content["again"] == {"a": 1, "b": 2}
+    path.write_bytes("ü: 1".encode("utf-16"))
+    with pytest.raises(ValueError, match=str(path)):
+        read_yaml(path)

@@ -60,7 +60,7 @@ def test_rows_with_a_missing_value(file, capsys):
         (HEART, (), "line 4, column 'max rate': the value is missing"),
         (HEART.replace("?", "NA"), ("--drop-missing",), "the registry cannot read it (data set"),
         ("1,5;0\n2,5;1\n", (), "the registry cannot read it (data set"),
-        (HEART.replace("?", "7"), ("--name", "my heart"), "the name may hold letters, digits"),
+        (HEART.replace("?", "7"), ("--name", "my heart"), "the name may hold lower-case letters"),
         (b"PAR1", (), "a Parquet file, which the registry does not read"),
     ],
 )
@@ -69,3 +69,20 @@ def test_what_the_registry_cannot_read_is_one_sentence(file, capsys, content, op
     assert main(["add", path, *options]) == 2
     out, err = capsys.readouterr()
     assert out == "" and sentence in err and path in err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "key", "labels"),
+    [
+        ("under_score.csv", "a,b,y\n1,2,yes\n2,3,no\n", "under-score", {"no": -1, "yes": 1}),
+        ("UP.CSV", "a,b,y\n1,2,yes\n2,3,no\n\n", "up", {"no": -1, "yes": 1}),
+        ("My_data-2.x.csv", "a, b, y\n1, 2, yes\n2, 3, no\n", "my-data-2", {"no": -1, "yes": 1}),
+        ("bom.csv", "\ufeffa,b,y\n1,2,yes\n2,3,no\n", "bom", {"no": -1, "yes": 1}),
+        ("halves.csv", "a,b,y\n1,2,5\n2,3,-1\n4,4,5\n", "halves", {-1: -1, 5: 1}),
+        ("fractions.csv", "a,b,y\n1,2,1.5\n2,3,-1.0\n4,4,1.5\n", "fractions", {-1: -1, 1.5: 1}),
+    ],
+)
+def test_an_entry_has_a_name_and_labels_that_the_workflow_reads(file, capsys, name, content, key, labels):
+    assert main(["add", str(file(content.encode(), name))]) == 0
+    ((added, entry),) = yaml.safe_load(capsys.readouterr().out).items()
+    assert added == key and entry["labels"] == labels

@@ -11,6 +11,7 @@ LIMITS = {
 
 @claim(
     statement="Every model of the toy errs on less than all points.",
+    text="No model errs on all points.",
     test="The test error of each C.",
     exhibits=["table1"],
     limits=["error"],

@@ -1,8 +1,8 @@
 """Table 1: test error along C.
 
-Table of the test error of a linear SVM, one row per C.
+Table of the test error of a linear SVM, one row per C, ours beside what the paper prints.
 
-On {{ settings["dataset"] }}.
+On {{ facts["dataset_name"] }}.
 """
 
 from lib.tables import arranged, lines_of, lookup, measured, part, shown
