@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 EPS = float(np.finfo(np.float64).eps)
+CLOSE = 0.01  # an epsilon that is wrong by this share of the tolerance does for nu-SVR
 TOL = 1e-3  # KKT gap at which training stops, relative to the spread of the targets
 
 
@@ -309,15 +310,18 @@ def solve_nusvr(
     # 3) from solutions of an epsilon whose variables are too large, scaled to the sum that is allowed. The
     # sums on both sides fix a set that is not convex: a poor start may lead to a point with epsilon < 0.
     low, high = 0.0, float(np.ptp(z[C > 0])) / 2
-    solution = run.from_variables(run.scaled(inner.theta))
-    while solution is None and high - low > EPS * high:
+    solution, outer = run.from_variables(run.scaled(inner.theta)), None
+    while solution is None and (outer is None or high - low > CLOSE * tol):
         epsilon = 0.5 * (low + high)
         part = run.with_epsilon(epsilon)
         if run.holds(part):
-            high = epsilon
+            high, outer = epsilon, part
+        elif not part.converged or epsilon in (low, high):
+            return replace(part, converged=False)
         else:
             low, solution = epsilon, run.from_variables(run.scaled(part.theta))
-    return replace(inner, converged=False) if solution is None else solution
+    # where the variables of an epsilon are not unique, those just above it may be small enough
+    return outer if solution is None else solution
 
 
 class _NuRun:

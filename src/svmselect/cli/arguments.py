@@ -120,7 +120,8 @@ def _command(parts, commands, name, summary):
 
 
 def _select_options(part):
-    _epsilon_option(part, _list_of(_not_negative), "LIST", "values of epsilon")
+    deviation = "0.1 of the label's standard deviation"
+    _epsilon_option(part, _list_of(_not_negative), "LIST", "values of epsilon", deviation)
     _nu_option(part, _list_of(_share), "LIST", ", or with --scoring 8 values from 0.01 on")
     part.add_argument(
         "--C",
@@ -326,12 +327,12 @@ def _encoding_options(group):
     )
 
 
-def _epsilon_option(part, kind, metavar, summary):
+def _epsilon_option(part, kind, metavar, summary, default):
     part.add_argument(
         "--epsilon",
         type=kind,
         metavar=metavar,
-        help=f"of --task regression, {summary}: errors up to it do not count (default 0.1)",
+        help=f"of --task regression, {summary}: errors up to it do not count (default {default})",
     )
 
 
@@ -345,7 +346,7 @@ def _nu_option(part, kind, metavar, more=""):
 
 
 def _model_options(part):
-    _epsilon_option(part, _not_negative, "NUMBER", "in units of the label")
+    _epsilon_option(part, _not_negative, "NUMBER", "in units of the label", "0.1")
     part.add_argument("--C", type=_positive, metavar="NUMBER", help="default 1")
     part.add_argument(
         "--gamma",

@@ -14,6 +14,7 @@ from svmselect.atomic import replacing
 from svmselect.cli.data import file_in_words
 from svmselect.cli.encoding import name_of
 from svmselect.cli.output import percent, text
+from svmselect.errors import zero_within
 from svmselect.sklearn import SearchDisplay
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "write_page",
 ]
 
+ROUND_OFF = 1e-9  # of a left-out prediction, relative to the range of the targets
 MOST_ROWS = 200
 MARGIN_OF_TWO = (
     "<p>The margin of a row is its decision value less the threshold, by a classifier that was trained "
@@ -128,7 +130,9 @@ def target_sections(predicted, method, model, data):
     rows = [
         (int(data.numbers[n]), float(z[n]), float(predicted[n]), float(z[n] - predicted[n])) for n in worst
     ]
-    inside = int(np.count_nonzero(size <= model.epsilon))
+    # left-out residuals of copies are epsilon, but for round-off
+    edge = ROUND_OFF * max(float(np.ptp(z)), model.epsilon)
+    inside = int(np.count_nonzero(zero_within(size - model.epsilon, edge) <= 0))
     support = ", ".join(map(str, data.numbers[model.support_[:MOST_ROWS]]))
     more = ", ..." if model.support_.size > MOST_ROWS else ""
     alternative = f"Residuals beside {method} predictions; {inside} of {z.size} are at most epsilon."
