@@ -310,8 +310,8 @@ def solve_nusvr(
     # 3) from solutions of an epsilon whose variables are too large, scaled to the sum that is allowed. The
     # sums on both sides fix a set that is not convex: a poor start may lead to a point with epsilon < 0.
     low, high = 0.0, float(np.ptp(z[C > 0])) / 2
-    solution, outer = run.from_variables(run.scaled(inner.theta)), None
-    while solution is None and (outer is None or high - low > CLOSE * tol):
+    solution, outer = run.from_variables(run.scaled(inner.theta)), run.with_epsilon(high)
+    while solution is None and high - low > CLOSE * tol:
         epsilon = 0.5 * (low + high)
         part = run.with_epsilon(epsilon)
         if run.holds(part):

@@ -15,8 +15,8 @@ def run(checkout, command, *more):
     """Run a printed command in a checkout, whose snakemake is the one of this Python."""
     program, *words = shlex.split(command)
     assert program.endswith("snakemake")
-    at = words.index("--cores")
-    return checkout.snakemake(*words[:at], *more, *words[at:])
+    place = words.index("--cores")
+    return checkout.snakemake(*words[:place], *more, *words[place:])
 
 
 @pytest.mark.slow

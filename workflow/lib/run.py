@@ -44,11 +44,11 @@ def check_any_rows(papers, results):
     files = [Path(paper.gathered(stage, results)) for paper in papers.values() for stage in paper.plan.stages]
     if any(path.exists() for path in files):
         return
-    there = PROJECT / "results"
-    remedy = f" Those in {there} are found with --config 'folders={{results: {there}}}'."
+    committed = PROJECT / "results"
+    remedy = f" Those in {committed} are found with --config 'folders={{results: {committed}}}'."
     raise ValueError(
         f"The configuration says compute: false, but {Path(results).absolute()} has no rows, such as "
-        f"{files[0]}.{remedy if (there / Path(results).name).is_dir() else ''}"
+        f"{files[0]}.{remedy if (committed / Path(results).name).is_dir() else ''}"
     )
 
 
