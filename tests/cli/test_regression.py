@@ -179,7 +179,11 @@ def test_the_whole_selection_is_tested_by_outer_folds(run, table):
     predicted, folds = np.empty(60), KFold(4, shuffle=True, random_state=0)
     for train, held_out in folds.split(X):
         inner = KFold(3, shuffle=True, random_state=0)
-        grid = {"C": [1.0, 10.0], "gamma": [0.1, 1.0], "epsilon": [0.1 * spread_of(z[train], np.ones(train.size))]}
+        grid = {
+            "C": [1.0, 10.0],
+            "gamma": [0.1, 1.0],
+            "epsilon": [0.1 * spread_of(z[train], np.ones(train.size))],
+        }
         search = SeededCV(SVR(), grid, cv=inner, scoring="neg_mean_absolute_error").fit(X[train], z[train])
         predicted[held_out] = search.predict(X[held_out])
     np.testing.assert_allclose(result["outer_mean_absolute_error"], np.abs(z - predicted).mean())
