@@ -1,4 +1,4 @@
-"""Certificates of left-out regressions: a wrong end, a fit that stops early or a wrong tolerance is noticed."""
+"""Certificates of left-out regressions: a wrong end, a fit that stops early, a wrong tolerance is noticed."""
 
 from fractions import Fraction
 
