@@ -88,7 +88,7 @@ test-all: $(LIBRARY) $(FOR_TEST_ALL) ## All tests, the slow ones too
 .PHONY: lint
 lint: $(LIBRARY) $(PACKAGES)-lint ## Every check of .pre-commit-config.yaml on every file, and snakemake --lint
 	.venv/bin/pre-commit run --all-files
-	.venv/bin/snakemake --lint
+	.venv/bin/snakemake --lint --sdm apptainer
 
 .PHONY: docs
 docs: $(LIBRARY) $(PACKAGES)-docs ## Documentation site, its examples run: build/docs/index.html

@@ -142,3 +142,12 @@ def templates(*names):
     """Return the templates of HTML pages and the files that all of them include, as inputs."""
     included = ("macros.html", "page.html", "page.js", *names)
     return [local(from_here(WORKFLOW / "report" / name)) for name in included]
+
+
+def raw_files(wildcards):
+    """Return the folder of a data set's raw files, as a list; empty if it is generated, or comes with scikit-learn."""
+    return (
+        expand("<resources>/raw/{dataset}", dataset=wildcards.dataset)
+        if REGISTRY[wildcards.dataset].sources
+        else []
+    )

@@ -40,15 +40,6 @@ rule download_data:
         "../scripts/download_data.py"
 
 
-def raw_files(wildcards):
-    """Return the folder of a data set's raw files, as a list; empty if it is generated, or comes with scikit-learn."""
-    return (
-        expand("<resources>/raw/{dataset}", dataset=wildcards.dataset)
-        if REGISTRY[wildcards.dataset].sources
-        else []
-    )
-
-
 rule prepare_data:
     """Parse the raw files of a data set, generate it, or take it from scikit-learn."""
     input:

@@ -36,7 +36,7 @@ rule make_report:
         places={name: paper.places() for name, paper in SCORED.items()},
         shown=SHOWN,
         call=CALL,
-        results=RESULTS,
+        results=lambda wildcards, output: os.path.dirname(output.html),
         logs=LOGS,
     script:
         "../scripts/make_report.py"
