@@ -11,7 +11,8 @@ from lib.joblog import start_log
 log = start_log(snakemake.log[0])
 # its path is no parameter: what it says about other data sets prepares nothing anew
 entry = load_registry(project_file(snakemake.config["registry"]))[snakemake.wildcards.dataset]
-raw, output = snakemake.input.raw or None, snakemake.output.data
+# a list of one folder, or of none
+raw, output = next(iter(snakemake.input.raw), None), snakemake.output.data
 if raw is not None:
     with set_aside_if_damaged(raw):
         fetched_files(entry, raw)
