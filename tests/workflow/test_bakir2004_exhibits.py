@@ -123,8 +123,7 @@ def test_the_axis_of_clean_errors_is_that_of_the_paper(tmp_path):
     highest = tidy[tidy["metric"] == "clean_error"].query("method != 'multiedit_condense'")["value"].max()
     printed = published(tmp_path)
     ends = printed.query("exhibit == 'figure4' and metric == 'clean_error'")["value"]
-    settings = {"figure4": {"dataset": "mnist-3v8"}}
-    fig = figure4.figure(pd.concat([tidy, far]), Context(published=printed, settings=settings))
+    fig = figure4.figure(pd.concat([tidy, far]), Context(published=printed))
     tops = [ax.get_ylim()[1] for ax in fig.axes]
     assert tops[2] == pytest.approx(1.05 * max([*ends, highest])) and tops[1] > 90
     assert "C-SVM" in [text.get_text() for text in fig.legends[0].get_texts()]
@@ -134,8 +133,8 @@ def test_a_figure_of_other_data_names_them_and_has_axes_of_its_own(tmp_path):
     tidy = tidy_of(tmp_path, figure4, made_rows())
     printed = pd.DataFrame({"exhibit": "figure4", "metric": ["svs"], "value": [8000.0]})
     tidy.loc[tidy["metric"] == "svs", "value"] = 100.0
-    settings, facts = {"figure4": {"dataset": "digits-3v8"}}, {"figure4_data": "digits of scikit-learn"}
-    fig = figure4.figure(tidy, Context(published=printed, settings=settings, facts=facts))
+    facts = {"figure4_data": "digits of scikit-learn", "figure4_printed_data": "; others"}
+    fig = figure4.figure(tidy, Context(published=printed, facts=facts))
     assert fig.axes[0].get_title(loc="left") == "Data: digits of scikit-learn"
     assert fig.axes[0].get_ylim()[1] < 200
     (plan, _, _) = planned()

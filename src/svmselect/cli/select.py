@@ -243,7 +243,7 @@ class _Outer:
             self.fold[held_out] = h
             self.wrong[held_out] = model.predict(X_held_out) != y[held_out]
             if scoring is not None:
-                self.scores.append(scoring.score_estimator(model, X_held_out, y[held_out], "score"))
+                self.scores.append(scoring.score_estimator(model, X_held_out, y[held_out], "score", {}))
 
     @cached_property
     def weighted_error(self):

@@ -476,6 +476,8 @@ def _check_scores(models, mean, by):
     not warned of here.
     """
     ordinary = np.array([not (model.failures or model.columns.get("stopped")) for model in models])
+    if not ordinary.any():
+        return
     for name, scores in mean.items():
         if np.isnan(scores).all() and (name == by or all(np.isnan(one).all() for one in mean.values())):
             raise ValueError(

@@ -3,17 +3,16 @@
 Three line plots against the percentage of labels swapped: support vectors, test error on noisy labels and
 test error on clean labels; nu-SVM, SVM, cross-training, bagging, MULTIEDIT with CONDENSE.
 
-The data set is {{ facts["figure4_data"] }}{{ "" if settings["figure4"]["dataset"] == "mnist-3v8" else "; the
-paper has MNIST 3 against 8" }}. Diamonds, dash-dotted: nu-SVM, the paper's baseline, which the paper draws as
-open squares. Open squares: C-SVM (not in the paper). Circles: cross-training with nu-SVMs on
-{{ settings["figure4"]["subsets"] }} parts. Crosses, dashed: bagging, which predicts by the mean decision
-value of the first stage; its support vectors are the distinct ones of this stage. Triangles, dotted:
-nearest-neighbour editing before a C-SVM (not in the paper). Values are means over {{
-settings["figure4"]["runs"] }} draws of the swapped labels; those of the editing over {{
-settings["sample"]["runs"] if config["baselines"] == "sampled" else settings["figure4"]["runs"] }}. Where
-there are several draws, bars show one standard deviation (n - 1). Labels are swapped in the training and in
-the test part. Dotted grey lines mark the end of the paper's axis, where our values reach a tenth of it;
-errors of the editing on clean labels may lie above our axis.
+The data set is {{ facts["figure4_data"] }}{{ facts["figure4_printed_data"] }}. Diamonds, dash-dotted:
+nu-SVM, the paper's baseline, which the paper draws as open squares. Open squares: C-SVM (not in the
+paper). Circles: cross-training with nu-SVMs on {{ settings["figure4"]["subsets"] }} parts. Crosses,
+dashed: bagging, which predicts by the mean decision value of the first stage; its support vectors are the
+distinct ones of this stage. Triangles, dotted: nearest-neighbour editing before a C-SVM (not in the
+paper). Values are means over {{ settings["figure4"]["runs"] }} draws of the swapped labels; those of the
+editing over {{ settings["sample"]["runs"] if config["baselines"] == "sampled" else
+settings["figure4"]["runs"] }}. Where there are several draws, bars show one standard deviation (n - 1).
+Labels are swapped in the training and in the test part. Dotted grey lines mark the end of the paper's
+axis, where our values reach a tenth of it; errors of the editing on clean labels may lie above our axis.
 
 The RBF kernel has gamma = {{ settings["figure4"]["gamma"] }} on features divided by the largest absolute
 value (scale: {{ settings["figure4"]["scale"] }}).
@@ -25,7 +24,6 @@ from papers.bakir2004.exhibits.summaries import ERROR, SVS, TIME, curve_means
 
 STAGES = ("cells",)
 RUN_TIME = "25 min"
-PAPER_DATA = "mnist-3v8"
 
 CLEAN_ERROR = ("clean_error", lambda rows: 100 * rows["clean_errors"] / rows["rows_tested"], "percent")
 LABELS = {
@@ -56,7 +54,7 @@ def figure(tidy, context):
         compared = rows.loc[rows["method"] != "multiedit_condense", "value"]
         ax.set_ylim(0, 1.05 * max([*drawn, compared.max()]) if metric == "clean_error" else None)
     # other data than the paper's are named in the picture
-    if context.settings["figure4"]["dataset"] != PAPER_DATA:
+    if context.facts.get("figure4_printed_data"):
         axes[0, 0].set_title(f"Data: {context.facts['figure4_data']}", loc="left")
     add_legend(fig, tidy, ends, METHOD_NAMES | {"svm": "C-SVM"})
     return fig
