@@ -95,8 +95,7 @@ def test_an_exhibit_from_anywhere(snakemake, tmp_path):
 
 
 def test_a_checkout_below_a_path_with_a_blank(tmp_path, monkeypatch):
-    """Its .venv has a blank in its path, too, which Snakemake hands to a shell. An image is named where it is
-    asked for alone, as Snakemake refuses addresses with a blank."""
+    """Run a job in it: a shell gets the path of .venv, and an image's path may not have a blank."""
     folder = tmp_path / "a b/ü"
     folder.mkdir(parents=True)
     checkout = Checkout(folder)
@@ -130,7 +129,7 @@ def test_both_snakefiles_plan_the_same(snakemake, tmp_path):
 
 
 def refused(folder, *arguments, **environment):
-    """What snakemake says where it stops in a sentence, called in a folder."""
+    """Return the sentence with which snakemake stops, called in a folder."""
     done = subprocess.run(
         [
             sys.executable,

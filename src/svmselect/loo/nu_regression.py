@@ -13,6 +13,7 @@ from svmselect.checks import check_float64, check_options, frozen
 from svmselect.gram import Gram
 from svmselect.loo.regression import (
     EXACT,
+    NEARLY_EXACT,
     FullRegression,
     LeaveOneOutRegression,
     ScaledRegression,
@@ -24,11 +25,12 @@ from svmselect.threads import one_blas_thread
 from svmselect.unlearning._certify import SLACK
 from svmselect.unlearning._paths import Outcome
 from svmselect.unlearning.epsilon import NuEnd, end_of, path_to_sum
-from svmselect.unlearning.regression import LARGEST, largest_gap, unlearn_rows
+from svmselect.unlearning.points import GAP
+from svmselect.unlearning.regression import largest_gap, unlearn_rows
 
 __all__ = ["leave_one_out_nusvr"]
 
-LOOSE, NEARLY_EXACT = 1e-6, 1e-10  # KKT gap of nu-SVRs that are trained, relative to the targets' size
+LOOSE = 1e-6  # KKT gap of a fit that tells the in-bound rows, relative to the targets' size
 ROWS = 256  # models that are held at once
 
 
@@ -99,7 +101,7 @@ def leave_one_out_nusvr(
     if nu_fit.epsilon == 0:
         return _without_tube(gram, z, C, nu, scaled.unit * nu_fit.theta, max_iter, progress, models)
     full = FullRegression(gram, scaled, trained, scaled.unit * nu_fit.theta, max_iter)
-    solution = replace(full.solution(counts), converged=nu_fit.kkt_gap <= LARGEST)
+    solution = replace(full.solution(counts), converged=nu_fit.kkt_gap <= GAP)
     run = _NuPaths(full, nu, max_iter)
     # 3) every row by paths, or by training without it
     predictions, kkt_gap = solution.prediction.copy(), np.full(gram.m, solution.kkt_gap)
@@ -114,7 +116,7 @@ def leave_one_out_nusvr(
                 end, steps = run.train_without(place)
                 resolved_by[row], n_iter = "retrained", n_iter + steps
             predictions[row] = end.f[full.group[place]] + scaled.z[row] + end.b
-            kkt_gap[row], failed[row] = end.gap, end.gap > LARGEST
+            kkt_gap[row], failed[row] = end.gap, end.gap > GAP
             if left is not None:
                 left[0][place], left[1][place] = end.theta, end.b
             report(1)
@@ -157,7 +159,7 @@ def _without_tube(gram, z, C, nu, start, max_iter, progress, models):
             "retrained",
         )
         held[0][row], held[1][row] = solution.theta, solution.b
-        known = solution.kkt_gap <= LARGEST * unit
+        known = solution.kkt_gap <= GAP * unit
         failed = np.setdiff1d(failed, row) if known else np.union1d(failed, row)
         n_iter += solution.n_iter
     return replace(
@@ -185,7 +187,7 @@ class _NuPaths:
         """Yield the NuEnd without each of some rows, or None where paths do not lead to it."""
         full, scaled = self.full, self.full.scaled
         theta, b = np.tile(full.theta, (places.size, 1)), np.full(places.size, self.b)
-        known = np.full(places.size, full.dual.reached(LARGEST))
+        known = np.full(places.size, full.dual.reached(GAP))
         # 1) theta_r to 0, or to the bound of the other rows of its group
         moving = np.flatnonzero(full.moves()[places])
         if known.any() and moving.size:

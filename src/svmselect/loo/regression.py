@@ -24,6 +24,7 @@ from svmselect.unlearning.regression import unlearn_rows
 
 __all__ = [
     "EXACT",
+    "NEARLY_EXACT",
     "FullRegression",
     "LeaveOneOutRegression",
     "ScaledRegression",

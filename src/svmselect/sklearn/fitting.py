@@ -1,4 +1,4 @@
-"""What every `fit` has in common: it is whole or leaves no trace, and warns of data that mislead it."""
+"""The rules of every `fit`: one that fails changes nothing, and data that mislead it are warned of."""
 
 import os
 import sys

@@ -7,20 +7,20 @@ from svmselect.solver._state import midpoint
 from svmselect.solver.feasible import SNAP
 from svmselect.unlearning._certify import round_off, rows_of
 from svmselect.unlearning.folds import FoldEnds, FoldStart
+from svmselect.unlearning.points import GAP as KNOWN
 from svmselect.unlearning.points import PointStart
 from svmselect.unlearning.tableau import Tableau
 
 # The end of a path may have this KKT gap, GAPS times that of the solution, or the round-off of STEPS steps,
 # each of which leaves as much as a gradient that is computed anew. Others are solved anew.
 GAP, GAPS, STEPS = 1e-11, 10, 200
-LARGEST = 1e-8  # rows whose models are not known to this gap count as not converged
 
 __all__ = ["RegressionFolds", "largest_gap", "unlearn_rows"]
 
 
 def largest_gap(full):
     """Return the KKT gap that the end of a path from a solved Dual may have."""
-    return max(GAP, GAPS * full.gap_now(), min(STEPS * full.rounding(), LARGEST))
+    return max(GAP, GAPS * full.gap_now(), min(STEPS * full.rounding(), KNOWN))
 
 
 def _conditions(theta, g, C, side, tube, slack, noise):
