@@ -78,7 +78,8 @@ def test_make_knows_what_to_do(words):
 DRAWN = [
     words
     for words in words_of("snakemake")
-    if {"profiles/paper", "config/paper.yaml"} & {*words} and "compute=true" not in words
+    if any(word.endswith(("profiles/paper", "config/paper.yaml")) for word in words)
+    and "compute=true" not in words
 ]
 # no object store is here
 STORED = [words for words in words_of("snakemake") if "--default-storage-prefix" in words]
@@ -92,8 +93,9 @@ def test_snakemake_draws_from_the_committed_rows(words, tmp_path):
     for path in [*ROOT.glob("results/paper/*/rows"), ROOT / "results/paper/provenance.json"]:
         (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path.relative_to(ROOT)).symlink_to(path)
-    done = Checkout(tmp_path).snakemake("--dry-run", *words)
-    assert done.returncode == 0, done.stderr
+    here = [word.replace("/path/to/svmselect", str(tmp_path)) for word in words]
+    done = Checkout(tmp_path).snakemake("--dry-run", *here)
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "_make_exhibits" in done.stdout
     assert not re.search(r"/cells/|^rule (?:download|prepare)_data", done.stdout, flags=re.MULTILINE)
 
@@ -111,7 +113,7 @@ def test_snakemake_plans_what_is_asked_for(words, tmp_path):
     stand_in.chmod(0o755)
     exports["PATH"] = f"{stand_in.parent}:{os.environ['PATH']}"
     done = Checkout(tmp_path / "checkout").snakemake("--dry-run", *on_small_data(words), **exports)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     assert "franc2008_loo" in done.stdout
 
 
