@@ -1,11 +1,14 @@
 """Model selection by the exact leave-one-out error."""
 
-from svmselect.sklearn.evaluate import ClassifierEvaluator, OneClassEvaluator, RegressionEvaluator
+from dataclasses import KW_ONLY, dataclass
+
+from svmselect.sklearn.loo_evaluators import CRITERIA
 from svmselect.sklearn.search import Search
 
 __all__ = ["LOOSearchCV"]
 
 
+@dataclass(eq=False, repr=False)
 class LOOSearchCV(Search):
     """Search by exact leave-one-out: for the least error, or for the best score of any kind.
 
@@ -116,20 +119,34 @@ class LOOSearchCV(Search):
     ['C', 'gamma']
     """
 
-    _named_splits = False
+    _: KW_ONLY
+    criterion: str = "exact"
+
+    _named_splits = _labels_for_steps = False
 
     @property
     def loo_error_(self):
         """The leave-one-out error of the best model, in which each row counts once."""
-        if self._is_regression() or self._is_one_class():
-            raise AttributeError("loo_error_ is for classifiers, other models have best_score_")
-        return float(self.cv_results_["loo_error"][self.best_index_])
+        if "loo_error" in self.cv_results_:
+            return float(self.cv_results_["loo_error"][self.best_index_])
+        return self._model().loo_error_
 
-    def _evaluator(self, data, groups, template, scoring):
+    def _evaluator(self, data, groups, steps, task, scoring):
         if groups is not None:
             raise ValueError(
                 "leave-one-out knows no groups: SeededCV(cv=LeaveOneGroupOut()) leaves each of them out"
             )
-        kind = RegressionEvaluator if self._is_regression() else ClassifierEvaluator
-        kind = OneClassEvaluator if self._is_one_class() else kind
-        return kind(data, template, scoring, **self._options())
+        options = {"error_score": self.error_score, "return_train_score": self.return_train_score}
+        if self.criterion == "exact":
+            return task.loo(data, steps, scoring, stop_early=self.stop_early, **options)
+        estimates = task.estimates(self.criterion, steps.model)
+        return estimates(data, steps, None, **options)
+
+    def _check_options(self, steps):
+        super()._check_options(steps)
+        if self.criterion not in ("exact", *CRITERIA):
+            names = ", ".join(map(repr, ("exact", *CRITERIA)))
+            raise ValueError(f"criterion must be one of {names}, got {self.criterion!r}")
+        for name, value in (("scoring", self.scoring), ("stop_early", self.stop_early or None)):
+            if self.criterion != "exact" and value is not None:
+                raise ValueError(f"{name} is for criterion='exact', got {value!r} with {self.criterion!r}")
