@@ -18,15 +18,21 @@ class LOOSearchCV(Search):
 
     Parameters
     ----------
-    estimator : SVC, NuSVC, SVR, NuSVR or OneClassSVM, optional
-        The parameters that all models share; `SVC()` by default. A NuSVC or NuSVR is trained anew without
-        each row.
+    estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM or Pipeline, optional
+        The parameters that all models share; `SVC()` by default. A NuSVC is trained anew without each row. Of
+        a Pipeline it is the last step; the steps before are fitted once, on all rows and without `y`, and a
+        step that needs `y` is refused.
     param_grid : dict or list of dicts, optional
         Values of "C" (of a NuSVC "nu"), "kernel", "gamma", "degree", "coef0" and "class_weight", as for
         scikit-learn's GridSearchCV. By default ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf",
         "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4 times the gamma of "scale". Regressions have "epsilon"
-        (a NuSVR "C") in the place of "class_weight". A OneClassSVM
-        has "nu" and the kernel; by default nu is that of `estimator`.
+        (a NuSVR "C") in the place of "class_weight". A OneClassSVM has "nu" and the kernel; by default nu is
+        that of `estimator`. Names are those of GridSearchCV, "svc__C" for the SVC of a pipeline, whose other
+        steps may be searched, too.
+    criterion : {"exact", "span", "opper_winther", "xi_alpha", "radius_margin"}
+        What stands for the error without a row: that error itself, or an estimate of it from one fit, see
+        `svmselect.bounds`. Of an SVR, "span" is the mean absolute residual. "radius_margin" compares kernels
+        at one C that is so large that no support vector is bounded.
     scoring : str, callable, list, tuple, set or dict, optional
         As for scikit-learn's GridSearchCV: a name such as "balanced_accuracy" or "roc_auc", a callable
         ``scorer(estimator, X, y)``, or several of these. A scorer is applied once to the left-out labels or
@@ -35,8 +41,10 @@ class LOOSearchCV(Search):
         weight times the weight of its class in `estimator`, whatever the grid has; of regressions "r2"; of
         one class consistency, which needs no labels: see Notes.
     refit : bool, str or callable
-        Whether to train the best model on all rows, for `predict`. With several scores the name of the one
-        that chooses; or a callable that gets `cv_results_` and returns the number of the best model.
+        Whether to train the best model on all rows, for `predict`. "middle" takes the model in the middle of
+        those within half a standard error of the best, along C and gamma; "one_standard_error" the smallest C
+        within one. With several scores the name of the one that chooses; or a callable that gets
+        `cv_results_` and returns the number of the best model.
     n_candidates : int, optional
         Models that are drawn at random from `param_grid`, whose values may then be distributions of
         scipy.stats; by default all are evaluated.
@@ -47,6 +55,11 @@ class LOOSearchCV(Search):
     stop_early : bool
         For the default score: whether to give a model up as soon as its error can no longer become the least.
         The same model is chosen; the score of a model that was given up is NaN.
+    extend : bool
+        Whether a list goes on, by the ratio of its last two values, while the best model is at its end.
+    time_budget : float, optional
+        Seconds after which the search ends with the best model so far, as it does at Ctrl-C if there is a
+        budget, even an infinite one. A model that is begun may end later.
     n_jobs : int, optional
         Kernels that are evaluated at once, by joblib, as for GridSearchCV; each job has a Gram matrix of its
         own, and they share the budget `cache_size`. By default one process, which evaluates as many kernels
@@ -57,7 +70,8 @@ class LOOSearchCV(Search):
     return_train_score : bool
         Whether to score the model of all rows at these rows, too.
     verbose : bool
-        Whether to show progress on standard error: a bar on a terminal, or joblib's messages of several jobs.
+        Whether to show progress on standard error: a bar with the best model so far, on a terminal or in a
+        notebook.
     random_state : int, RandomState or None
         Seed of the draws for `n_candidates` and `factor`.
 
@@ -68,13 +82,15 @@ class LOOSearchCV(Search):
         one number for all rows), `rank_test_score`, with several scores the same with their names in the
         place of "score"; `mean_fit_time` and `mean_score_time` in wall-clock seconds, where the first model
         of a kernel pays for the kernel values that all share; `loo_error`, the share of rows that the
-        classifier without them misclassifies, and `n_not_converged`, the solves that ran out of steps. With
-        `stop_early` also `stopped`, whether a model was given up. With `factor` a model has a row for each of
+        classifier without them misclassifies, or the estimate that is the criterion, and `n_not_converged`,
+        the solves that ran out of steps. With `stop_early` or `time_budget` also `stopped`, whether a model
+        was given up, or not begun. With `factor` a model has a row for each of
         its rounds, whose number is `iter` and whose rows are `n_resources`; the last round ranks first.
     best_params_, best_score_, best_index_
         Of the model with the highest `mean_test_score`, or the highest mean of the score that `refit` names;
         of several models, the first. None of them with several scores and ``refit=False``.
-    best_estimator_ : SVC, NuSVC, SVR, NuSVR or OneClassSVM
+    best_estimator_ : SVC, NuSVC, SVR, NuSVR, OneClassSVM or Pipeline
+        The search hands on what its model has, such as `predict_interval` and `loo_predictions_`.
     loo_error_ : float
         The leave-one-out error of the best model, in which each row counts once; of classifiers.
     scoring_ : str, callable, list, tuple, set or dict
@@ -90,9 +106,8 @@ class LOOSearchCV(Search):
 
     Notes
     -----
-    gamma "scale", "balanced" class weights and whatever scaled the rows before are those of all rows: in a
-    Pipeline, the search is the last step. With "balanced" class weights the default score is the balanced
-    accuracy. Sample weights are handed to a scorer that takes them, those of classes are not. Scorers of
+    gamma "scale", "balanced" class weights and the steps of a pipeline are those of all rows. With "balanced"
+    class weights the default score is the balanced accuracy. Sample weights are handed to a scorer that takes them, those of classes are not. Scorers of
     probabilities need an estimator with ``calibration="loo"``; each row then has the probability that a
     calibration by other rows gives it. Left-out labels have the threshold 0, whatever `threshold` the
     estimator tunes.

@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch, check_random_state, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
@@ -370,6 +371,12 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         if (is_result or name in HANDED_ON) and "best_estimator_" in vars(self):
             return getattr(self._model(), name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @available_if(_has("to_sklearn"))
+    def to_sklearn(self):
+        """Return scikit-learn's own estimator of the best model, with its steps; see `SVC.to_sklearn`."""
+        best, model = self._best(), self._model().to_sklearn()
+        return model if best is self._model() else Pipeline([*best.steps[:-1], (best.steps[-1][0], model)])
 
     @available_if(lambda search: search.scoring is not None or hasattr(search._model(), "score"))
     def score(self, X, y=None, sample_weight=None, **metadata):

@@ -18,11 +18,16 @@ class SeededCV(Search):
     All models of one kernel and all splits share its Gram matrix, and within a split each C starts at the
     solution of the C before. Scores are GridSearchCV's, up to `tol`, where gamma is a number: "scale" is that
     of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9. The exact
-    leave-one-out error of the chosen model is ``best_estimator_.loo_error_``.
+    leave-one-out error of the chosen model is `loo_error_`.
+
+    The steps of a Pipeline before its model are fitted on the rows that a split trains on, with their labels.
+    Its models share a Gram matrix in each split, and "scale" is that of the rows that they are trained on:
+    all scores are GridSearchCV's.
 
     Parameters
     ----------
-    estimator, param_grid, refit, n_candidates, factor, stop_early, n_jobs, error_score, verbose, random_state
+    estimator, param_grid, refit, n_candidates, factor, stop_early, extend, time_budget, n_jobs, \
+    error_score, verbose, random_state
         See `LOOSearchCV`. A number of splits of regressions is that of a KFold.
     scoring : str, callable, list, tuple, set or dict, optional
         As for GridSearchCV, and applied to each fold as there. By default the accuracy, in which a row counts
