@@ -107,10 +107,10 @@ class LOOSearchCV(Search):
     Notes
     -----
     gamma "scale", "balanced" class weights and the steps of a pipeline are those of all rows. With "balanced"
-    class weights the default score is the balanced accuracy. Sample weights are handed to a scorer that takes them, those of classes are not. Scorers of
-    probabilities need an estimator with ``calibration="loo"``; each row then has the probability that a
-    calibration by other rows gives it. Left-out labels have the threshold 0, whatever `threshold` the
-    estimator tunes.
+    class weights the default score is the balanced accuracy. Sample weights are handed to a scorer that takes
+    them, those of classes are not. Scorers of probabilities need an estimator with ``calibration="loo"``;
+    each row then has the probability that a calibration by other rows gives it. Left-out labels have the
+    threshold 0, whatever `threshold` the estimator tunes.
 
     *One class.* Without labels, a model is consistent if its left-out rejection rate exceeds nu by at most
     two standard errors ``sqrt(nu (1 - nu) / m)``, and the consistent model with the largest gamma is chosen
