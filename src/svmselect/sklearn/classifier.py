@@ -148,6 +148,11 @@ class KernelEstimator(BaseEstimator):
         # support vectors are enough to predict
         return {key: value for key, value in super().__getstate__().items() if key != "_training"}
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "support_vectors_" in state:  # compiled code follows the indices of sparse ones
+            self.support_vectors_ = canonical(self.support_vectors_)
+
     def _check_dense(self, X):
         """Raise an error for a sparse precomputed kernel."""
         if self.kernel == "precomputed" and sparse.issparse(X):
