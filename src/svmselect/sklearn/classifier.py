@@ -31,6 +31,7 @@ from svmselect.sklearn.one_vs_one import (
     winners,
 )
 from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
+from svmselect.sklearn.to_sklearn import classifier_to_sklearn
 
 __all__ = [
     "Classifier",
@@ -153,6 +154,26 @@ class KernelEstimator(BaseEstimator):
         if "support_vectors_" in state:  # compiled code follows the indices of sparse ones
             self.support_vectors_ = canonical(self.support_vectors_)
 
+    def to_sklearn(self):
+        """Return scikit-learn's own estimator of the same model, fitted.
+
+        Programs that know scikit-learn's classes take it: converters to ONNX and PMML, SHAP, m2cgen.
+
+        Returns
+        -------
+        sklearn.svm.SVC, NuSVC, SVR, NuSVR or OneClassSVM
+            The class of the same name, with the same predictions, and decision values up to round-off. Its
+            gamma is the number that was used. With a linear kernel, support vectors of rows far from 0 are
+            measured from another point.
+
+        Raises
+        ------
+        ValueError
+            The model has a kernel that scikit-learn has no name for, calibrated probabilities, or a threshold
+            other than 0.
+        """
+        return self._to_sklearn(self)
+
     def _check_dense(self, X):
         """Raise an error for a sparse precomputed kernel."""
         if self.kernel == "precomputed" and sparse.issparse(X):
@@ -185,6 +206,8 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     calibration: str | None = None
     calibration_method: str = "sigmoid"
     threshold: Any = None
+
+    _to_sklearn = staticmethod(classifier_to_sklearn)
 
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):

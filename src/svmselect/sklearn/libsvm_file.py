@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
 from svmselect.sklearn.calibration import PairwiseCoupling
 from svmselect.sklearn.machine import OneClassSVM
 from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
+from svmselect.sklearn.to_sklearn import NAMED_KERNELS
 
 __all__ = ["libsvm_model", "libsvm_text"]
 
@@ -20,10 +20,8 @@ TYPES: dict[str, type] = {"c_svc": SVC, "nu_svc": NuSVC}
 MACHINES: dict[str, type] = {"epsilon_svr": SVR, "nu_svr": NuSVR, "one_class": OneClassSVM}
 # by LIBSVM's names: the kernel, its name here, and its parameters
 KERNELS = {
-    "linear": (Linear, "linear", ()),
-    "polynomial": (Polynomial, "poly", ("degree", "gamma", "coef0")),
-    "rbf": (RBF, "rbf", ("gamma",)),
-    "sigmoid": (Sigmoid, "sigmoid", ("gamma", "coef0")),
+    "polynomial" if name == "poly" else name: (kernel, name, keys)
+    for kernel, (name, keys) in NAMED_KERNELS.items()
 }
 MOST_LABEL = 2**31 - 1  # LIBSVM's labels are C's int
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

@@ -30,6 +30,7 @@ from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
+from svmselect.sklearn.to_sklearn import machine_to_sklearn
 
 __all__ = ["LeftOutOneClass", "Machine", "OneClassSVM", "one_class_rows"]
 
@@ -65,6 +66,7 @@ class Machine(KernelEstimator):
     """
 
     _on_demand: ClassVar[tuple[str, ...]]
+    _to_sklearn = staticmethod(machine_to_sklearn)
 
     def set_of(self, shared, value):
         """Return an unfitted copy with values of `_shared`, if there is one, and `_formulation`."""
