@@ -154,7 +154,7 @@ class KernelEstimator(BaseEstimator):
         if "support_vectors_" in state:  # compiled code follows the indices of sparse ones
             self.support_vectors_ = canonical(self.support_vectors_)
 
-    def to_sklearn(self):
+    def to_sklearn(self) -> BaseEstimator:
         """Return scikit-learn's own estimator of the same model, fitted.
 
         Programs that know scikit-learn's classes take it: converters to ONNX and PMML, SHAP, m2cgen.
@@ -369,7 +369,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         """Return the weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""
         return self._coef @ measured_from(self.support_vectors_, self._origin)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute decision values of rows X, shape (n,), (n, k) or (n, k (k - 1) / 2).
 
         With ``kernel="precomputed"`` X has kernel values with the training rows, shape (n, m). Of two classes
@@ -379,7 +379,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         """
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict labels.
 
         Parameters
@@ -402,7 +402,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         return self.calibration is not None or "_calibration" in vars(self)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Compute probabilities of the classes, with ``calibration="loo"`` or by LIBSVM's file of a model.
 
         Parameters
@@ -419,7 +419,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return logarithms of `predict_proba`, shape (n, k)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

@@ -1,6 +1,7 @@
 """Pictures of a search."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,16 @@ class SearchDisplay:
         self.wrong = values < 0 if wrong is None and kind == "margins" else wrong
 
     @classmethod
-    def from_search(cls, search, *, kind=None, x=None, y=None, score=None, ax=None):
+    def from_search(
+        cls,
+        search: Any,
+        *,
+        kind: str | None = None,
+        x: str | None = None,
+        y: str | None = None,
+        score: str | None = None,
+        ax: Any = None,
+    ) -> "SearchDisplay":
         """Draw the results of a search.
 
         Parameters
@@ -131,7 +141,7 @@ class SearchDisplay:
             raise ValueError(f"a {kind} needs {n_axes} parameters with several values, the grid has {varied}")
         return models.display(cls, kind, names).plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> "SearchDisplay":
         """Draw the picture.
 
         Parameters

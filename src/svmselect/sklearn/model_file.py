@@ -4,6 +4,7 @@ import io
 import json
 import pkgutil
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -39,7 +40,9 @@ TRUSTED = (
 MOST_BYTES, MOST_TIMES, SCHEMA_TIMES = 2**30, 100, 30
 
 
-def save_model(model, path, format="skops", zero_based=False):
+def save_model(
+    model: BaseEstimator, path: str | Path, format: str = "skops", zero_based: bool = False
+) -> None:
     """Write a trained model to a file, which appears complete or not at all.
 
     Parameters
@@ -91,7 +94,12 @@ def save_model(model, path, format="skops", zero_based=False):
         file.write(content)
 
 
-def load_model(path, trusted=(), n_features=None, zero_based="auto"):
+def load_model(
+    path: str | Path,
+    trusted: Any = (),
+    n_features: int | None = None,
+    zero_based: bool | str = "auto",
+) -> Any:
     """Read a model that `save_model`, skops, or LIBSVM's ``svm-train`` has written.
 
     Parameters
@@ -206,7 +214,7 @@ def _check_size(content):
 
 def _nodes(archive):
     """Return all JSON objects of a skops file's schema."""
-    nodes: list[dict] = []
+    nodes = []
     json.loads(archive.read("schema.json"), object_hook=lambda node: nodes.append(node) or node)
     return nodes
 
