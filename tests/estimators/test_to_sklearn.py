@@ -53,12 +53,12 @@ def values_of(model, X):
 def assert_same(converted, model, X):
     """The same predictions where values are clear, and the same values relative to their terms."""
     assert type(converted) is getattr(sklearn.svm, type(model).__name__)
-    values, others = values_of(model, X), values_of(converted, X)
+    values, converted_values = values_of(model, X), values_of(converted, X)
     # the size of the terms, whose sums are the values
     rows = {"linear": converted.support_vectors_, "precomputed": np.ones(1)}.get(model.kernel, np.zeros(1))
     size = max(1, np.abs(X).max() * np.abs(rows).max() if rows.size else 1) * np.abs(model.dual_coef_).sum()
     scale = max(size, np.abs(values).max(), np.abs(model.intercept_).max())
-    np.testing.assert_allclose(others, values, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(converted_values, values, rtol=0, atol=1e-12 * scale)
     if hasattr(model, "decision_function"):
         clear = np.abs(values).reshape(len(values), -1).min(axis=1) > 1e-12 * scale
         np.testing.assert_array_equal(converted.predict(X)[clear], model.predict(X)[clear])
