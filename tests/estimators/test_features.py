@@ -286,11 +286,17 @@ def test_report_of_a_selection(run, tmp_path):
     assert page.count("<svg") == 2 and "Misclassified rows" in page and "Support vectors" in page
 
 
-def test_model_file_is_json(tmp_path):
-    model = SVC(gamma=0.3, calibration="loo").fit(X, y)
-    save_model(model, tmp_path / "m.json")
-    assert json.loads((tmp_path / "m.json").read_text())["format"] == "svmselect model"
-    np.testing.assert_array_equal(load_model(tmp_path / "m.json").predict_proba(X), model.predict_proba(X))
+def test_model_file_of_skops(tmp_path):
+    model = make_pipeline(StandardScaler(), SVC(gamma=0.3, calibration="loo")).fit(X, y)
+    save_model(model, tmp_path / "m")
+    np.testing.assert_array_equal(load_model(tmp_path / "m").predict_proba(X), model.predict_proba(X))
+
+
+def test_the_class_of_scikit_learn_has_the_same_model():
+    model = SVC(gamma=0.3).fit(X, y)
+    np.testing.assert_allclose(
+        model.to_sklearn().decision_function(X), model.decision_function(X), atol=1e-12
+    )
 
 
 def test_model_file_of_libsvm(tmp_path):

@@ -235,7 +235,7 @@ def test_probabilities_with_a_class_without_weight(method):
     assert (p[:, 1] < 0.05).all() and (p[:, 1] >= 0).all()
 
 
-@pytest.mark.parametrize("format", ["json", "libsvm"])
+@pytest.mark.parametrize("format", ["skops", "libsvm"])
 def test_files_of_models_with_a_class_without_weight(format, tmp_path):
     X, y, weight = rare()
     model = SVC(decision_function_shape="ovo").fit(X, y, sample_weight=weight)

@@ -146,7 +146,7 @@ def test_a_saved_model_names_each_feature_once(kernel, tmp_path):
     model, expected = SVC(kernel=kernel).fit(rows, y), SVC(kernel=kernel).fit(X, y)
     np.testing.assert_array_equal(model.support_vectors_.toarray(), model.support_vectors_.todense())
     assert model.support_vectors_.has_canonical_format
-    for format in ("json", "libsvm"):
+    for format in ("skops", "libsvm"):
         save_model(model, path, format)
         np.testing.assert_array_equal(load_model(path).predict(X), expected.predict(X))
     for line in path.read_text().partition("\nSV\n")[2].splitlines():
@@ -259,7 +259,7 @@ def test_a_linear_model_of_wide_rows_names_the_columns_of_the_user(tmp_path):
     X, y = wide(3_000)
     model, dense = (SVC(kernel="linear", tol=1e-9).fit(rows, y) for rows in (X, X.toarray()))
     np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-6)
-    for format in ("json", "libsvm"):
+    for format in ("skops", "libsvm"):
         save_model(model, tmp_path / "model", format)
         again = load_model(tmp_path / "model", n_features=3_000)
         np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-12)

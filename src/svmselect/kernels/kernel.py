@@ -1,6 +1,7 @@
 """The interface of kernels."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 
@@ -98,12 +99,12 @@ class Kernel:
         rows = (A.take(slice(r, r + 1)) for r in range(A.n))
         return np.array([self.block(row, row)[0, 0] for row in rows], dtype=np.float64)
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> "Kernel":
         from svmselect.kernels.combined import Sum
 
         return Sum.join(self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> "Kernel":
         from svmselect.kernels.combined import Product, Sum
 
         if isinstance(other, Kernel):

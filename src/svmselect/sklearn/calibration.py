@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 
 __all__ = [
     "Calibration",
+    "Isotonic",
     "PairwiseCoupling",
     "Sigmoid",
     "blocks_of",
@@ -66,32 +67,6 @@ class Calibration:
         total = p.sum(axis=1, keepdims=True)
         return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / p.shape[1])
 
-    @property
-    def points(self):
-        """The numbers that define each map, as lists.
-
-        Of a sigmoid they are slope and offset, of a monotone function the values and probabilities where it
-        bends.
-        """
-        return [
-            [to_p.slope, to_p.offset]
-            if isinstance(to_p, Sigmoid)
-            else [to_p.__self__.X_thresholds_.tolist(), to_p.__self__.y_thresholds_.tolist()]
-            for to_p in self._maps
-        ]
-
-    @classmethod
-    def from_points(cls, points):
-        """Return the calibration that has these `points`."""
-        calibration = cls.__new__(cls)
-        calibration._maps = [
-            isotonic(*map(np.array, parts), None)
-            if isinstance(parts[0], list)
-            else Sigmoid(*map(float, parts))
-            for parts in points
-        ]
-        return calibration
-
 
 class Sigmoid:
     """The map ``1 / (1 + exp(-(slope f + offset)))``."""
@@ -102,6 +77,17 @@ class Sigmoid:
     def __call__(self, values):
         """Return probabilities at decision values of any shape."""
         return 0.5 * (1 + np.tanh(0.5 * (self.slope * values + self.offset)))
+
+
+class Isotonic:
+    """The monotone step function of an IsotonicRegression."""
+
+    def __init__(self, regression):
+        self.regression = regression
+
+    def __call__(self, values):
+        """Return probabilities at decision values, shape (n,)."""
+        return self.regression.predict(values)
 
 
 def sigmoid(values, positive, weight):
@@ -140,7 +126,7 @@ def _constant(target, weight):
 def isotonic(values, positive, weight):
     """Fit the monotone function of least squares from 0 to 1, constant beyond the values."""
     regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    return regression.fit(values, positive.astype(float), sample_weight=weight).predict
+    return Isotonic(regression.fit(values, positive.astype(float), sample_weight=weight))
 
 
 def blocks_of(codes):
@@ -182,11 +168,6 @@ class PairwiseCoupling:
         values = -values[:, None] if values.ndim == 1 else values
         first = np.clip(expit(-(self.probA * values + self.probB)), LEAST, 1 - LEAST)
         return _coupled(first)
-
-    @property
-    def points(self):
-        """Parameters as lists, which JSON can hold."""
-        return {"probA": self.probA.tolist(), "probB": self.probB.tolist()}
 
 
 def _coupled(first):

@@ -37,6 +37,7 @@ from svmselect.sklearn.one_vs_one import (
     winners,
 )
 from svmselect.sklearn.scoring import LeftOut, Scoring, best_threshold
+from svmselect.sklearn.to_sklearn import classifier_to_sklearn
 
 __all__ = [
     "Classifier",
@@ -154,6 +155,31 @@ class KernelEstimator(BaseEstimator):
         # support vectors are enough to predict
         return {key: value for key, value in super().__getstate__().items() if key != "_training"}
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "support_vectors_" in state:  # compiled code follows the indices of sparse ones
+            self.support_vectors_ = canonical(self.support_vectors_)
+
+    def to_sklearn(self) -> BaseEstimator:
+        """Return scikit-learn's own estimator of the same model, fitted.
+
+        Programs that know scikit-learn's classes take it: converters to ONNX and PMML, SHAP, m2cgen.
+
+        Returns
+        -------
+        sklearn.svm.SVC, NuSVC, SVR, NuSVR or OneClassSVM
+            The class of the same name, with the same predictions, and decision values up to round-off. Its
+            gamma is the number that was used. With a linear kernel, support vectors of rows far from 0 are
+            measured from another point.
+
+        Raises
+        ------
+        ValueError
+            The model has a kernel that scikit-learn has no name for, calibrated probabilities, or a threshold
+            other than 0.
+        """
+        return self._to_sklearn(self)
+
     def _check_dense(self, X):
         """Raise an error for a sparse precomputed kernel."""
         if self.kernel == "precomputed" and sparse.issparse(X):
@@ -186,6 +212,8 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
     calibration: str | None = None
     calibration_method: str = "sigmoid"
     threshold: Any = None
+
+    _to_sklearn = staticmethod(classifier_to_sklearn)
 
     @all_or_nothing
     def fit(self, X, y, sample_weight=None):
@@ -349,7 +377,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         """Return the weight vector of each pair, of a linear kernel: shape (n_pairs, d)."""
         return self._coef @ measured_from(self.support_vectors_, self._origin)
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute decision values of rows X, shape (n,), (n, k) or (n, k (k - 1) / 2).
 
         With ``kernel="precomputed"`` X has kernel values with the training rows, shape (n, m). Of two classes
@@ -359,7 +387,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         """
         return decisions(self._pair_values(X), len(self.classes_), self.decision_function_shape)
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict labels.
 
         Parameters
@@ -382,7 +410,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         return self.calibration is not None or "_calibration" in vars(self)
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Compute probabilities of the classes, with ``calibration="loo"`` or by LIBSVM's file of a model.
 
         Parameters
@@ -399,7 +427,7 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         return self._calibration(decisions(values, len(self.classes_), self._calibration.shape))
 
     @available_if(_has_probabilities)
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return logarithms of `predict_proba`, shape (n, k)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))

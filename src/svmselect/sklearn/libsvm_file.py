@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from svmselect.kernels import RBF, Linear, Polynomial, Sigmoid
 from svmselect.sklearn.calibration import PairwiseCoupling
 from svmselect.sklearn.machine import OneClassSVM
 from svmselect.sklearn.one_vs_one import libsvm_coef, pairwise_coef
 from svmselect.sklearn.svc import SVC, NuSVC
 from svmselect.sklearn.svr import SVR, NuSVR
+from svmselect.sklearn.to_sklearn import NAMED_KERNELS
 
 __all__ = ["libsvm_model", "libsvm_text"]
 
@@ -20,10 +20,8 @@ TYPES: dict[str, type] = {"c_svc": SVC, "nu_svc": NuSVC}
 MACHINES: dict[str, type] = {"epsilon_svr": SVR, "nu_svr": NuSVR, "one_class": OneClassSVM}
 # by LIBSVM's names: the kernel, its name here, and its parameters
 KERNELS = {
-    "linear": (Linear, "linear", ()),
-    "polynomial": (Polynomial, "poly", ("degree", "gamma", "coef0")),
-    "rbf": (RBF, "rbf", ("gamma",)),
-    "sigmoid": (Sigmoid, "sigmoid", ("gamma", "coef0")),
+    "polynomial" if name == "poly" else name: (kernel, name, keys)
+    for kernel, (name, keys) in NAMED_KERNELS.items()
 }
 MOST_LABEL = 2**31 - 1  # LIBSVM's labels are C's int
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -37,11 +35,14 @@ def libsvm_text(model, zero_based=False):
     value 0, so that a reader learns from the file how many there are, and from which number on they count.
     """
     # 1) models that the format cannot hold
+    if type(model) not in (TYPES | MACHINES).values():
+        names = ", ".join(kind.__name__ for kind in (TYPES | MACHINES).values())
+        raise ValueError(f"LIBSVM's model file holds an {names}, got a {type(model).__name__}")
     kernel = model._kernel
     matches = [(name, keys) for name, (kind, _, keys) in KERNELS.items() if kind is type(kernel)]
     if not matches:
         raise ValueError(
-            f"a model with the kernel {model.kernel!r} cannot be saved as libsvm: save the model as json"
+            f"a model with the kernel {model.kernel!r} cannot be saved as libsvm: save the model as skops"
         )
     ((name, keys),) = matches
     kernel_lines = [f"kernel_type {name}", *(f"{key} {getattr(kernel, key):.17g}" for key in keys)]
@@ -53,17 +54,17 @@ def libsvm_text(model, zero_based=False):
     for label in model.classes_.tolist():
         if isinstance(label, bool | str) or label != math.floor(label) or abs(label) > MOST_LABEL:
             raise ValueError(
-                f"LIBSVM's model file cannot hold the label {label!r}: save the model as json, or make the "
+                f"LIBSVM's model file cannot hold the label {label!r}: save the model as skops, or make the "
                 "labels whole numbers"
             )
     if vars(model).get("threshold_", 0) != 0:
         raise ValueError(
-            f"LIBSVM's model file cannot hold the threshold {model.threshold_!r}: save the model as json"
+            f"LIBSVM's model file cannot hold the threshold {model.threshold_!r}: save the model as skops"
         )
     calibration = vars(model).get("_calibration")
     if not isinstance(calibration, PairwiseCoupling | None):
         raise ValueError(
-            "LIBSVM's model file cannot hold the calibration of left-out values: save the model as json"
+            "LIBSVM's model file cannot hold the calibration of left-out values: save the model as skops"
         )
     # 2) the head
     codes = np.repeat(np.arange(model.classes_.size), model.n_support_)
@@ -77,7 +78,7 @@ def libsvm_text(model, zero_based=False):
         f"total_sv {codes.size}",
         f"rho {_numbers(rho)}",
         f"label {' '.join(str(int(label)) for label in model.classes_)}",
-        *(f"{key} {_numbers(values)}" for key, values in (calibration.points if calibration else {}).items()),
+        *(f"{key} {_numbers(vars(calibration)[key])}" for key in (("probA", "probB") if calibration else ())),
         f"nr_sv {' '.join(map(str, model.n_support_))}",
         "SV",
     ]
@@ -104,11 +105,10 @@ def _numbers(values):
 
 
 def libsvm_model(text, n_features=None, zero_based="auto"):
-    """Return the parts of a model that LIBSVM has written, its calibration or None, and `zero_based`.
+    """Return the fitted estimator of a model that LIBSVM has written.
 
-    The parts are arguments of `model_file`'s functions that restore a model; a regression or a one-class
-    model has no classes. For the arguments see `load_model`. Raise a ValueError for another type of model or
-    kernel, and for a text that is cut off or damaged.
+    For the arguments see `load_model`. Raise a ValueError for another type of model or kernel, and for a text
+    that is cut off or damaged.
     """
     if not (zero_based == "auto" or isinstance(zero_based, bool)):
         raise ValueError(f"zero_based must be True, False or 'auto', got {zero_based!r}")
@@ -148,6 +148,8 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         probs = [np.array(_floats(keys[key].split())) for key in ("probA", "probB") if key in keys]
         if n_support.size != k or any(part.size != k * (k - 1) // 2 for part in [rho, *probs]):
             raise ValueError("sizes")
+        if np.unique(labels).size < max(k, 2):
+            raise ValueError("labels")
         calibration = PairwiseCoupling(*probs) if probs else None
         coef, rows = _support_vectors(lines, k)
     except (KeyError, ValueError, TypeError, OverflowError, IndexError):
@@ -165,10 +167,12 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         number = rows.shape[1] - 1 if zero_based else rows.shape[1]
         raise ValueError(f"a support vector has a feature {number}, and the rows have {n_features}")
     rows = sparse.csr_matrix((rows.data, rows.indices, rows.indptr), shape=(n, n_features))
+    estimator = svm_type(kernel=name, **parameters)
+    estimator.n_features_in_, estimator.shape_fit_, estimator.fit_status_ = n_features, (n, n_features), 0
     if svm_type in MACHINES.values():
-        estimator = svm_type(kernel=name, **parameters)
-        parts = {"kernel": kind(**parameters), "n_features": n_features, "support_vectors": rows}
-        return {"estimator": estimator, **parts, "coef": coef[0], "b": -float(rho[0])}, None, zero_based
+        estimator._set_model(kind(**parameters), None, np.arange(n), rows, coef[0], -float(rho[0]))
+        estimator.n_iter_ = 0
+        return estimator
     # 4) coefficients of pairs, positive for the second class
     coef, b = pairwise_coef(coef, np.repeat(np.arange(k), n_support)), rho
     if k == 2 and labels[0] > labels[1]:  # the other class is the second
@@ -176,17 +180,14 @@ def libsvm_model(text, n_features=None, zero_based="auto"):
         labels, n_support, rows, coef, b = labels[::-1], n_support[::-1], rows[order], -coef[:, order], -b
         if calibration is not None:
             calibration = PairwiseCoupling(calibration.probA, -calibration.probB)
-    parts = {
-        "estimator": svm_type(kernel=name, **parameters),
-        "kernel": kind(**parameters),
-        "classes": labels,
-        "n_features": n_features,
-        "support_vectors": rows,
-        "n_support": n_support,
-        "coef": coef,
-        "b": b,
-    }
-    return parts, calibration, zero_based
+    estimator._kernel, estimator._origin, estimator.classes_ = kind(**parameters), None, labels
+    estimator._coef, estimator._b, estimator.support_vectors_ = np.ascontiguousarray(coef), b, rows
+    estimator.support_, estimator.threshold_ = np.arange(n, dtype=np.int32), 0.0
+    estimator.class_weight_, estimator.n_iter_ = np.ones(k), np.zeros(b.size, dtype=np.int64)
+    estimator._describe(np.repeat(np.arange(k), n_support))
+    if calibration is not None:
+        estimator._calibration = calibration
+    return estimator
 
 
 def _support_vectors(lines, k):

@@ -3,7 +3,7 @@
 import numbers
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -30,6 +30,7 @@ from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding, warn_of_
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
+from svmselect.sklearn.to_sklearn import machine_to_sklearn
 
 __all__ = ["LeftOutOneClass", "Machine", "OneClassSVM", "one_class_rows"]
 
@@ -65,6 +66,7 @@ class Machine(KernelEstimator):
     """
 
     _on_demand: ClassVar[tuple[str, ...]]
+    _to_sklearn = staticmethod(machine_to_sklearn)
 
     def set_of(self, shared, value):
         """Return an unfitted copy with values of `_shared`, if there is one, and `_formulation`."""
@@ -244,7 +246,7 @@ class OneClassSVM(OutlierMixin, Machine):
         check_is_fitted(self)
         return -self.intercept_
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Compute decision values, not negative where a row is accepted: shape (n,).
 
         Values that may be 0, but for round-off, are 0. With ``kernel="precomputed"`` X holds kernel values
@@ -252,11 +254,11 @@ class OneClassSVM(OutlierMixin, Machine):
         """
         return zero_within(self._values(X), ROUND_OFF * self._size_of_terms(X))
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Compute decision values plus `offset_`, shape (n,)."""
         return self.decision_function(X) + self.offset_
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict 1 for rows that are accepted and -1 for others, shape (n,)."""
         return _labels_of(self.decision_function(X))
 

@@ -36,6 +36,7 @@ class Scoring:
     """
 
     def __init__(self, scoring):
+        self._scoring = scoring
         self.several = isinstance(scoring, Mapping | list | tuple | set | frozenset)
         if isinstance(scoring, Mapping):
             named = dict(scoring)
@@ -50,6 +51,14 @@ class Scoring:
         self._scorers = {name: _scorer_of(scorer) for name, scorer in named.items()}
         self._takes = {name: {"sample_weight": "sample_weight"} for name in named}
         self.names, self.needs_values = list(named), True
+
+    def __getstate__(self):
+        # names are saved, and not the functions that they stand for
+        return {key: value for key, value in vars(self).items() if key != "_scorers"}
+
+    def __setstate__(self, state):
+        self.__init__(state["_scoring"])
+        vars(self).update(state)
 
     def get_metadata_routing(self):
         """Return the metadata that each scorer asks for; see scikit-learn's guide to metadata routing."""

@@ -1,6 +1,7 @@
 """The C-SVC and the nu-SVC as scikit-learn estimators."""
 
 from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -181,7 +182,7 @@ class SVC(Classifier):
         """Return the solution of two classes to round-off, from that of training."""
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
 
-    def leave_one_out(self, progress=None, decision_values=False):
+    def leave_one_out(self, progress: Any = None, decision_values: bool = False) -> np.ndarray:
         """Leave each training row out in turn; return `loo_predictions_`.
 
         `progress` is called as ``progress(share)`` with the share of the work that is done. With
@@ -257,7 +258,7 @@ class NuSVC(Classifier):
         """Return the solution as it was trained."""
         return solution
 
-    def leave_one_out(self, progress=None, decision_values=True):
+    def leave_one_out(self, progress: Any = None, decision_values: bool = True) -> np.ndarray:
         """Leave each training row out in turn.
 
         Parameters

@@ -3,7 +3,7 @@
 import numbers
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -82,7 +82,7 @@ class Regressor(RegressorMixin, Machine):
         warn_not_converged(self.fit_status_, self)
         return self
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Predict targets.
 
         Parameters
@@ -140,7 +140,7 @@ class Regressor(RegressorMixin, Machine):
         view, z = partial(LeftOutRegression, training.X), training.z
         return left_out_score(scoring, view, z, lambda: self.loo_predictions_, z, sample_weight)
 
-    def predict_interval(self, X, alpha=0.1):
+    def predict_interval(self, X: Any, alpha: float = 0.1) -> np.ndarray:
         """Predict intervals of targets by the jackknife+ (Barber, Candes, Ramdas and Tibshirani 2021).
 
         If rows are exchangeable, an interval has the target of a new row with probability ``1 - 2 alpha`` at
