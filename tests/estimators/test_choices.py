@@ -20,6 +20,7 @@ from svmselect.sklearn import (
     LOOSearchCV,
     NuSVC,
     OneClassSVM,
+    SearchDisplay,
     SeededCV,
     UnscaledWarning,
 )
@@ -57,6 +58,10 @@ def test_estimates_choose(criterion, classes, estimator):
         assert score == pytest.approx(1 - expected, abs=1e-9 if criterion != "xi_alpha" else 1 / 80)
     assert getattr(search, ESTIMATES[criterion]) == getattr(search.best_estimator_, ESTIMATES[criterion])
     assert search.loo_error_ == search.best_estimator_.loo_error_
+    assert search.scoring_ == criterion
+    picture = SearchDisplay.from_search(search)
+    assert criterion.replace("_", " ") in picture.label
+    assert np.nanmin(picture.values) == pytest.approx(100 * (1 - search.best_score_))
 
 
 def test_the_span_of_regressions_and_of_pipelines_chooses():

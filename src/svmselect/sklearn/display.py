@@ -282,6 +282,10 @@ class _Models:
         if named in ("accuracy", "weighted_accuracy"):
             weighted = " weighted by class" if named == "weighted_accuracy" else ""
             self.offset, self.factor, self.label = 100, -100, f"{method} error{weighted} (%)"
+        elif named == getattr(search, "criterion", None):
+            error, scale = ("error (%)", 100) if is_classifier(search) else ("mean absolute residual", 1)
+            self.offset, self.factor = (100 if is_classifier(search) else 0), -scale
+            self.label = f"{named.replace('_', ' ')} estimate of leave-one-out {error}"
         elif named.startswith("neg_") and named.endswith(LOSSES):
             self.factor, self.label = -1, f"{method} {named.removeprefix('neg_').replace('_', ' ')}"
         # the deviation is over splits, or over the rows where each is a split

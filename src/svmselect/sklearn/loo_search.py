@@ -95,7 +95,7 @@ class LOOSearchCV(Search):
         The leave-one-out error of the best model, in which each row counts once; of classifiers.
     scoring_ : str, callable, list, tuple, set or dict
         The score of the models: `scoring`, or by default "accuracy", and "weighted_accuracy" where the
-        weights of the classes differ.
+        weights of the classes differ; or another criterion.
     multimetric_ : bool
         Whether there are several scores.
     classes_ : ndarray
@@ -156,6 +156,9 @@ class LOOSearchCV(Search):
             return task.loo(data, steps, scoring, stop_early=self.stop_early, **options)
         estimates = task.estimates(self.criterion, steps.model)
         return estimates(data, steps, None, **options)
+
+    def _score_name(self, task, data):
+        return task.default_score(data) if self.criterion == "exact" else self.criterion
 
     def _check_options(self, steps):
         super()._check_options(steps)

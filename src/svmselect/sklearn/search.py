@@ -174,7 +174,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         if data.classes.size > 1:
             self.classes_ = data.classes
         self.multimetric_ = scoring is not None and scoring.several
-        self.scoring_ = task.default_score(data) if scored is None else scored
+        self.scoring_ = self._score_name(task, data) if self.scoring is None else scored
         self._scoring = scoring
         self.cv_results_ = results
         for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
@@ -192,6 +192,10 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             self.refit_time_ = time.perf_counter() - begin
             self._warn_if_constant(data)
         return self
+
+    def _score_name(self, task, data):
+        """Return the name of the score by default."""
+        return task.default_score(data)
 
     def _check_options(self, steps):
         """Raise a ValueError for a bad option of the search."""
