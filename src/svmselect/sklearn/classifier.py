@@ -163,7 +163,7 @@ class KernelEstimator(BaseEstimator):
     def to_sklearn(self) -> BaseEstimator:
         """Return scikit-learn's own estimator of the same model, fitted.
 
-        Programs that know scikit-learn's classes take it: converters to ONNX and PMML, SHAP, m2cgen.
+        Programs that know scikit-learn's classes take it: skl2onnx, m2cgen, SHAP.
 
         Returns
         -------
