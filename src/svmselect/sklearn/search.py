@@ -146,8 +146,6 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         self._check_options(steps)
         scored = task.scoring if self.scoring is None else self.scoring
         scoring = None if scored is None else Scoring(scored)
-        choice = Choice(self.refit, scoring)
-        self._check_shortcuts(choice, scoring, steps)
         given = {"sample_weight": sample_weight, "groups": groups, **metadata}
         given = {name: np.asarray(value) for name, value in given.items() if value is not None}
         routed = self._routed("fit", given)
@@ -162,7 +160,8 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         )
         if scoring is not None:
             scoring.rehearse(task.right(data, steps.model), data.given_y, given)
-            choice = Choice(self.refit, scoring)
+        choice = Choice(self.refit, scoring)
+        self._check_shortcuts(choice, scoring, steps)
         # 3) the search
         begin = time.perf_counter()
         evaluator_of = lambda rows, groups: self._evaluator(rows, groups, steps, task, scoring)  # noqa: E731
