@@ -375,10 +375,11 @@ def test_the_figure_shows_each_error_in_its_place(searched, grid):
     errors = 100 * (1 - search.cv_results_["mean_test_score"]).reshape(2, 2).T  # gamma varies fastest
     np.testing.assert_allclose(axes.images[0].get_array(), errors)
     assert (np.ptp(errors) == 0) == (grid["C"][0] < 1)
-    assert [label.get_text() for label in axes.get_xticklabels()] == [f"{C:.3g}" for C in grid["C"]]
-    assert [label.get_text() for label in axes.get_yticklabels()] == [
-        f"{gamma:.3g}" for gamma in grid["gamma"]
-    ]
+    for labels, values in ((axes.get_xticklabels(), grid["C"]), (axes.get_yticklabels(), grid["gamma"])):
+        plain = [
+            re.sub(r"(?:(\d) .cdot )?10\^{(-\d)}", r"\1e\2", label.get_text().strip("$")) for label in labels
+        ]
+        assert [float(text if text[0] != "e" else f"1{text}") for text in plain] == values
     assert [text.get_text() for text in axes.texts] == [f"{error:.3g}" for error in errors.ravel()]
     gamma, C = np.unravel_index(errors.T.argmin(), (2, 2))[::-1]
     assert [line.get_xydata().tolist() for line in axes.lines] == [[[C, gamma]]]

@@ -405,4 +405,7 @@ def _text_of(value):
     if abs(value) < 1e6 and (abs(value) >= 100 or value == round(value)):
         return f"{value:.0f}"
     factor, mark, power = f"{value:.3g}".partition("e")
-    return rf"${factor} \cdot 10^{{{int(power)}}}$" if mark else factor
+    if not mark:
+        return factor
+    factor = "" if factor == "1" else rf"{factor} \cdot "
+    return f"${factor}10^{{{int(power)}}}$"
