@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn import config_context, datasets
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
@@ -13,7 +14,7 @@ from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, StandardScaler
 
 from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, OneClassSVM, SeededCV
 
@@ -245,6 +246,17 @@ def test_the_search_has_what_its_best_model_has(search):
     assert classifier.loo_decision_.shape == (90,)
     assert classifier.loo_error_ == classifier.best_estimator_[-1].loo_error_
     assert not hasattr(classifier, "predict_interval")
+
+
+def test_other_containers_of_rows():
+    X, y = two_classes(5)
+    grid = {"svc__C": [1.0, 10.0]}
+    for search in (SeededCV, LOOSearchCV):
+        steps = lambda: make_pipeline(MaxAbsScaler(), SVC())  # noqa: E731
+        expected = search(steps(), grid).fit(X, y).cv_results_["mean_test_score"]
+        for rows in (X.tolist(), pd.DataFrame(X), sparse.coo_matrix(X), sparse.csc_array(X)):
+            scores = search(steps(), grid).fit(rows, y.tolist()).cv_results_["mean_test_score"]
+            np.testing.assert_allclose(scores, expected)
 
 
 def test_transformed_targets_around_a_search_of_a_pipeline():

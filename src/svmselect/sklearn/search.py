@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, check_random_state, get_tags
+from sklearn.utils import Bunch, check_random_state, get_tags, indexable
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, check_consistent_length, check_is_fitted, validate_data
@@ -220,7 +220,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             check_consistent_length(X, y)
             # labels alone are checked: what the steps make of the rows is checked where it is made
             _, classes, codes, labels = task.rows(steps.model.__class__(), np.zeros((m, 1)), y)
-            rows, given_X, given_y = None, X, y
+            rows, (given_X, given_y) = None, indexable(X, y)
         else:
             rows, classes, codes, labels = task.rows(self, X, y)
             given_X, given_y = as_given(X, y, rows, steps.model.kernel)
