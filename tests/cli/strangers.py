@@ -23,7 +23,9 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.cli import main
-from svmselect.cli.read import read
+from svmselect.cli.arguments import parser
+from svmselect.cli import COMMANDS
+from svmselect.cli.columns import load
 
 SAME, REMARK, REFUSED = "same numbers", "remark", "refused"
 COLUMNS = ("file", "what it did", "what it said")
@@ -444,14 +446,17 @@ def mirror_rows(folder):
     rows = []
     for path in mirror_files(folder):
         name = path.relative_to(folder).as_posix()
+        arguments = parser(COMMANDS).parse_args(["loo", str(path), "--standardise"])
         try:
-            data = read(path)
+            with redirect_stderr(io.StringIO()):
+                data = load(arguments)
         except ValueError as error:
             rows.append((name, REFUSED, str(error).replace(str(path), "FILE")))
         else:
-            m, d = data.X.shape
-            did = f"{m} rows, {d} features, {len({*data.labels.tolist()})} classes"
-            rows.append((name, did, "; ".join([f"label: {data.label_column}", *data.doubts])))
+            m, d = data.frame.shape
+            labels = "numbers to predict" if data.task == "regression" else f"{np.unique(data.y).size} classes"
+            said = "; ".join([f"label: {data.label}", *data.doubts]).replace(str(path), "FILE")
+            rows.append((name, f"{m} rows, {d} features, {labels}", said))
     return rows
 
 
