@@ -40,299 +40,6 @@ class Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
-def parser(commands):
-    """Return the parser of the command line; `commands` has ``run(arguments)`` of each command by name."""
-    top = Parser(
-        prog="svmselect",
-        description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
-        epilog="Files are clean tables (CSV, Parquet, ARFF) or LIBSVM text, plain or packed by gzip, bzip2 or "
-        "xz; - is standard input. Exit status: 0 done; 2 the command line, the file or the model was no good, "
-        "which one sentence on standard error says; 130 stopped by Ctrl-C.",
-        allow_abbrev=False,
-    )
-    top.add_argument("--version", action="version", version=f"svmselect {svmselect.__version__}")
-    parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-
-    def command(name, summary):
-        part = parts.add_parser(
-            name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-        )
-        part.set_defaults(run=commands[name], part=part)
-        return part
-
-    loo = command("loo", "exact leave-one-out error of one SVM")
-    _training_options(loo)
-    _model_options(loo)
-    _scoring_option(loo, "printed beside the error")
-    _report_option(loo, ".html: a page with errors, misclassified rows or residuals, and support vectors")
-
-    cv = command("cv", "k-fold cross-validation error of one SVM")
-    _training_options(cv)
-    _model_options(cv)
-    _fold_options(cv, 10)
-    cv.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the folds' shuffle (default 0)")
-    _scoring_option(cv, "printed beside the error, the mean over the folds")
-
-    span = command("span", "estimates and bounds of the leave-one-out error from a single fit")
-    _training_options(span)
-    _model_options(span)
-
-    select = command("select", "choose C and gamma by cross-validation or leave-one-out")
-    _training_options(select)
-    _select_options(select)
-
-    train = command("train", "train one SVM and save it")
-    _training_options(train)
-    _model_options(train)
-    _save_option(train, required=True)
-    _train_options(train)
-
-    predict = command("predict", "predict the rows of a file by a saved SVM")
-    predict.add_argument(
-        "model", metavar="MODEL", help="what --save or svmselect.sklearn.save_model wrote, or svm-train"
-    )
-    _predict_options(predict)
-    return top
-
-
-def _file_options(part, label):
-    part.add_argument(
-        "file",
-        metavar="FILE",
-        help="CSV, Parquet or ARFF table, or LIBSVM text; plain, .gz, .bz2 or .xz; - for standard input",
-    )
-    group = part.add_argument_group("the file")
-    group.add_argument("--label", metavar="COLUMN", help=label)
-    group.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="the first line names the columns (default: it does if none of its cells is a number)",
-    )
-    group.add_argument(
-        "--delimiter",
-        type=_delimiter,
-        metavar="CHAR",
-        help="between columns, or 'tab': the file is a table (default: told from the first lines)",
-    )
-    group.add_argument(
-        "--zero-based",
-        action="store_true",
-        help="the first feature of LIBSVM text is number 0 (default: number 1)",
-    )
-    group.add_argument(
-        "--max-bytes",
-        type=_count,
-        default=MAX_BYTES,
-        metavar="N",
-        help=f"refuse a file that takes more than N bytes of memory, unpacked (default {MAX_BYTES})",
-    )
-    return group
-
-
-def _training_options(part):
-    group = _file_options(
-        part,
-        "name or number from 1 (-1: last) of the label's column (default the one named label, target or "
-        "class, else the last; of --task one-class none)",
-    )
-    group.add_argument(
-        "--ignore", action="append", default=[], metavar="COLUMN", help="no feature; may be repeated"
-    )
-    group.add_argument(
-        "--categorical",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="each value of the column becomes a feature that is 0 or 1, as of columns of few different "
-        "words; may be repeated",
-    )
-    group.add_argument(
-        "--impute",
-        action="store_true",
-        help="fill in missing values: the median of numbers, the most frequent category",
-    )
-    group.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
-    group.add_argument(
-        "--standardise",
-        "--standardize",
-        action="store_true",
-        help="give each column of numbers mean 0 and standard deviation 1",
-    )
-    part.add_argument(
-        "--task",
-        choices=TASKS,
-        help="whether the label is a class or a number to predict (default: told from the label, with a "
-        "remark on numbers); one-class: tell rows like the file's from others",
-    )
-    part.add_argument("--json", action="store_true", help="JSON instead of a table")
-    part.add_argument("--quiet", action="store_true", help="no progress bar")
-
-
-def _kernel_options(part, lists):
-    part.add_argument("--kernel", choices=KERNELS, default="rbf", help="default rbf")
-    part.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        type=_setting,
-        metavar="NAME=VALUE",
-        help="another parameter of the SVC, SVR or OneClassSVM by its name in Python, as nu=0.1, epsilon=0.5, "
-        f"class_weight=balanced, degree=2 or cache_size=4096{', or a list as nu=0.1,0.2' if lists else ''}; "
-        "may be repeated",
-    )
-
-
-def _model_options(part):
-    part.add_argument("--C", type=_positive, metavar="NUMBER", help="default 1")
-    part.add_argument(
-        "--gamma",
-        type=_gamma,
-        default="scale",
-        metavar="NUMBER",
-        help="a number, 'scale' (default) or 'auto'",
-    )
-    _kernel_options(part, lists=False)
-
-
-def _scoring_option(part, summary):
-    part.add_argument(
-        "--scoring",
-        metavar="NAME",
-        help="a score by its name in scikit-learn, as balanced_accuracy, roc_auc or r2; with the class that "
-        f"it is of, as f1:ill; {summary}",
-    )
-
-
-def _fold_options(part, default):
-    part.add_argument(
-        "--groups",
-        metavar="COLUMN",
-        help="of a table: rows with the same value in it are held out together; no feature",
-    )
-    part.add_argument(
-        "--folds",
-        type=_count,
-        metavar="K",
-        help=f"of cross-validation (default {default})",
-    )
-
-
-def _report_option(part, kinds):
-    part.add_argument(
-        "--report",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"write a file by its ending; {kinds}; may be repeated",
-    )
-
-
-def _save_option(part, required=False):
-    part.add_argument(
-        "--save", metavar="MODEL", required=required, help="where to write the model, for 'svmselect predict'"
-    )
-
-
-def _select_options(part):
-    part.add_argument(
-        "--C",
-        type=_list_of(_positive),
-        metavar="LIST",
-        help="values of C, as 0.1,1,10 (default 2^-3, 2^-1, ..., 2^11)",
-    )
-    part.add_argument(
-        "--gamma",
-        type=_list_of(_gamma),
-        metavar="LIST",
-        help="values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
-    )
-    _kernel_options(part, lists=True)
-    part.add_argument(
-        "--by",
-        choices=CRITERIA,
-        help="what chooses: the error of folds (cv, default), the exact leave-one-out error (loo), or an "
-        "estimate of it from one fit",
-    )
-    _scoring_option(
-        part,
-        "what to maximise in place of the accuracy (which class_weight=balanced weighs by class), of all "
-        "left-out rows together or the mean over the folds",
-    )
-    _fold_options(part, 3)
-    part.add_argument(
-        "--rule",
-        choices=RULES,
-        default="best",
-        help="which model to take: the best (default), the middle of the best ones, or the simplest within a "
-        "standard error of the best",
-    )
-    part.add_argument(
-        "--outer",
-        type=_count,
-        metavar="K",
-        help="the error or the score of the whole selection, too, by K folds that take no part in it (K "
-        "times the time)",
-    )
-    _save_option(part)
-    _report_option(part, ".html: a page; .csv: all models; .pdf, .svg or .png: their errors as a figure")
-
-
-def _train_options(part):
-    part.add_argument(
-        "--save-as",
-        choices=("skops", "libsvm"),
-        default="skops",
-        help="skops (default) holds how columns become features; libsvm is for svm-predict",
-    )
-    part.add_argument(
-        "--calibration",
-        choices=("sigmoid", "isotonic"),
-        help="give the model probabilities, calibrated on the left-out decision values by Platt's sigmoid or "
-        "by a monotone step function, which wants more rows",
-    )
-    part.add_argument(
-        "--threshold",
-        metavar="SCORE",
-        help="of two classes: predict the second one from the decision value on at which this score of the "
-        "left-out rows is largest, as balanced_accuracy or f1:ill (default: from 0 on)",
-    )
-    part.add_argument(
-        "--intervals",
-        action="store_true",
-        help="of numbers to predict: save the models without each row, too, for 'predict --intervals'",
-    )
-
-
-def _predict_options(part):
-    _file_options(
-        part,
-        "name or number from 1 (-1: last) of the label's column (default the one that is no feature of the "
-        "model, if there is one)",
-    )
-    part.add_argument(
-        "--output", metavar="CSV", help="where to write the predictions (default standard output)"
-    )
-    part.add_argument(
-        "--decision-values",
-        action="store_true",
-        help="beside the classes; one for each where there are three",
-    )
-    part.add_argument(
-        "--probabilities",
-        action="store_true",
-        help="of each class, beside the classes, by a model with --calibration or of svm-train -b 1",
-    )
-    part.add_argument(
-        "--intervals",
-        type=_share,
-        metavar="ALPHA",
-        help="of numbers, beside them: jackknife+ intervals that hold a share of about 1 - ALPHA of the "
-        "numbers, by a model that was saved with 'train --intervals'",
-    )
-    part.add_argument("--json", action="store_true", help="JSON instead of lines")
-    part.add_argument("--quiet", action="store_true", help="no progress bar (there is none)")
-
-
 def is_number(word: str) -> bool:
     """Return whether a word is a number in digits 0 to 9, with at most a decimal point and an exponent."""
     return NUMBER.fullmatch(word.strip()) is not None
@@ -393,3 +100,205 @@ def _value(word):
     if re.fullmatch("[+-]?[0-9]+", word):
         return int(word)
     return float(word) if is_number(word) else word
+
+
+FILE = "label header delimiter zero-based max-bytes"
+TRAINING = f"{FILE} ignore categorical impute drop-missing standardise task C gamma kernel set"
+# each command: what it does, and its options
+COMMANDS = {
+    "loo": ("exact leave-one-out error of one SVM", f"{TRAINING} scoring report"),
+    "cv": ("k-fold cross-validation error of one SVM", f"{TRAINING} scoring folds groups seed"),
+    "span": ("estimates and bounds of the leave-one-out error from a single fit", TRAINING),
+    "select": (
+        "choose C and gamma by cross-validation or leave-one-out",
+        f"{TRAINING} scoring by folds groups rule outer save report",
+    ),
+    "train": ("train one SVM and save it", f"{TRAINING} save save-as calibration threshold intervals"),
+    "predict": (
+        "predict the rows of a file by a saved SVM",
+        f"{FILE} output decision-values probabilities intervals",
+    ),
+}
+# each option, or the one of a command: its kind, default and value's name, None for a switch; and what it does
+OPTIONS: dict[str, tuple] = {
+    "--label": (
+        (str, None, "COLUMN"),
+        "name or number from 1 (-1: last) of the label's column (default the one named label, target or "
+        "class, else the last; of --task one-class none)",
+    ),
+    "predict --label": (
+        (str, None, "COLUMN"),
+        "name or number from 1 (-1: last) of the label's column (default the one that is no feature of "
+        "the model, if there is one)",
+    ),
+    "--header": (
+        None,
+        "the first line names the columns (default: it does if none of its cells is a number)",
+    ),
+    "--delimiter": (
+        (_delimiter, None, "CHAR"),
+        "between columns, or 'tab': the file is a table (default: told from the first lines)",
+    ),
+    "--zero-based": (None, "the first feature of LIBSVM text is number 0 (default: number 1)"),
+    "--max-bytes": (
+        (_count, MAX_BYTES, "N"),
+        f"refuse a file that takes more than N bytes of memory, unpacked (default {MAX_BYTES})",
+    ),
+    "--ignore": (([str], None, "COLUMN"), "no feature; may be repeated"),
+    "--categorical": (
+        ([str], None, "COLUMN"),
+        "each value of the column becomes a feature that is 0 or 1, as of columns of a few different "
+        "words; may be repeated",
+    ),
+    "--impute": (
+        None,
+        "fill in missing values: the median of numbers, the most frequent category",
+    ),
+    "--drop-missing": (None, "leave out rows with a missing value"),
+    "--standardise": (None, "give each column of numbers mean 0 and standard deviation 1"),
+    "--task": (
+        (TASKS, None, None),
+        "whether the label is a class or a number to predict (default: told from the label, with a remark "
+        "on numbers); one-class: tell rows like the file's from others",
+    ),
+    "--json": (None, "JSON instead of a table"),
+    "--quiet": (None, "no progress bar"),
+    "--C": ((_positive, None, "NUMBER"), "default 1"),
+    "select --C": (
+        (_list_of(_positive), None, "LIST"),
+        "values of C, as 0.1,1,10 (default 2^-3, 2^-1, ..., 2^11)",
+    ),
+    "--gamma": ((_gamma, "scale", "NUMBER"), "a number, 'scale' (default) or 'auto'"),
+    "select --gamma": (
+        (_list_of(_gamma), None, "LIST"),
+        "values of gamma (default 2^-10, 2^-8, ..., 2^4 times that of 'scale')",
+    ),
+    "--kernel": ((KERNELS, "rbf", None), "default rbf"),
+    "--set": (
+        ([_setting], None, "NAME=VALUE"),
+        "another parameter of the SVC, SVR or OneClassSVM by its name in Python, as nu=0.1, epsilon=0.5, "
+        "class_weight=balanced, degree=2 or cache_size=4096; select compares lists, as nu=0.1,0.2; may be "
+        "repeated",
+    ),
+    "--scoring": (
+        (str, None, "NAME"),
+        "a score by its name in scikit-learn, as balanced_accuracy, roc_auc or r2, printed beside the "
+        "error; with the class that it is of, as f1:ill",
+    ),
+    "select --scoring": (
+        (str, None, "NAME"),
+        "what to maximise in place of the accuracy (which class_weight=balanced weighs by class), by its "
+        "name in scikit-learn, as roc_auc or r2; with the class that it is of, as f1:ill",
+    ),
+    "--by": (
+        (CRITERIA, None, None),
+        "what chooses: the error of folds (cv, default), the exact leave-one-out error (loo), or an "
+        "estimate of it from one fit",
+    ),
+    "--folds": ((_count, None, "K"), "of cross-validation (default 10)"),
+    "select --folds": ((_count, None, "K"), "of cross-validation (default 3)"),
+    "--groups": (
+        (str, None, "COLUMN"),
+        "of a table: rows with the same value in it are held out together; no feature",
+    ),
+    "--seed": ((_seed, 0, "N"), "of the folds' shuffle (default 0)"),
+    "--rule": (
+        (RULES, "best", None),
+        "which model to take: the best (default), the middle of the best ones, or the simplest within a "
+        "standard error of the best",
+    ),
+    "--outer": (
+        (_count, None, "K"),
+        "the error or the score of the whole selection, too, by K folds that take no part in it (K times "
+        "the time)",
+    ),
+    "--save": ((str, None, "MODEL"), "where to write the model, for 'svmselect predict'"),
+    "--report": (
+        ([str], None, "FILE"),
+        "write a page, FILE.html, on errors, misclassified rows or residuals, and support vectors; may be "
+        "repeated",
+    ),
+    "select --report": (
+        ([str], None, "FILE"),
+        "write a file by its ending, .html: a page; .csv: all models; .pdf, .svg or .png: their errors as "
+        "a figure; may be repeated",
+    ),
+    "--save-as": (
+        (("skops", "libsvm"), "skops", None),
+        "skops (default) holds how columns become features; libsvm is for svm-predict",
+    ),
+    "--calibration": (
+        (("sigmoid", "isotonic"), None, None),
+        "give the model probabilities, calibrated on the left-out decision values by Platt's sigmoid or "
+        "by a monotone step function, which wants more rows",
+    ),
+    "--threshold": (
+        (str, None, "SCORE"),
+        "of two classes: predict the second one from the decision value on at which this score of the "
+        "left-out rows is largest, as balanced_accuracy or f1:ill (default: from 0 on)",
+    ),
+    "--intervals": (
+        None,
+        "of numbers to predict: save the models without each row, too, for 'predict --intervals'",
+    ),
+    "predict --intervals": (
+        (_share, None, "ALPHA"),
+        "of numbers, beside them: jackknife+ intervals that hold a share of about 1 - ALPHA of the "
+        "numbers, by a model that was saved with 'train --intervals'",
+    ),
+    "--output": ((str, None, "CSV"), "where to write the predictions (default standard output)"),
+    "--decision-values": (None, "beside the classes; one for each where there are three"),
+    "--probabilities": (
+        None,
+        "of each class, beside the classes, by a model with --calibration or of svm-train -b 1",
+    ),
+}
+
+
+def parser(commands):
+    """Return the parser of the command line; `commands` has ``run(arguments)`` of each command by name."""
+    top = Parser(
+        prog="svmselect",
+        description="Exact leave-one-out errors, cross-validation and selection of support vector machines.",
+        epilog="Files are clean tables (CSV, Parquet, ARFF) or LIBSVM text, plain or packed by gzip, bzip2 "
+        "or xz; - is standard input. Exit status: 0 done; 2 the command line, the file or the model was no "
+        "good, which one sentence on standard error says; 130 stopped by Ctrl-C.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"svmselect {svmselect.__version__}")
+    parts = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (summary, options) in COMMANDS.items():
+        about = f"{summary[0].upper()}{summary[1:]}."
+        part = parts.add_parser(name, help=summary, description=about, allow_abbrev=False)
+        part.set_defaults(run=commands[name], part=part)
+        if name == "predict":
+            part.add_argument("model", metavar="MODEL", help="what --save, save_model or svm-train wrote")
+        part.add_argument(
+            "file",
+            metavar="FILE",
+            help="CSV, Parquet or ARFF table, or LIBSVM text; plain, .gz, .bz2 or .xz; - for standard input",
+        )
+        for option in (*options.split(), "json", "quiet"):
+            _add(part, f"--{option}", *OPTIONS.get(f"{name} --{option}", OPTIONS.get(f"--{option}")))
+    return top
+
+
+def _add(part, flag, described, summary):
+    """Add an option; its kind is a function of the word, in a list if it may be repeated, or a tuple of words."""
+    if flag == "--header":
+        part.add_argument(flag, action=argparse.BooleanOptionalAction, help=summary)
+        return
+    if described is None:
+        flags = dict.fromkeys([flag, flag.replace("standardise", "standardize")])
+        part.add_argument(*flags, action="store_true", help=summary)
+        return
+    kind, default, metavar = described
+    given = {"default": default, "metavar": metavar, "help": summary}
+    if isinstance(kind, list):
+        part.add_argument(flag, action="append", **given | {"type": kind[0], "default": []})
+    elif isinstance(kind, tuple):
+        part.add_argument(flag, choices=kind, **given)
+    else:
+        part.add_argument(
+            flag, type=kind, required=(part.prog, flag) == ("svmselect train", "--save"), **given
+        )

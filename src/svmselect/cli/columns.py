@@ -1,9 +1,10 @@
-"""What the columns of a clean file are: the label, the groups, numbers and categories, and what is odd in them."""
+"""What the columns of a clean file are: the label, groups, numbers and categories, and what is odd in them."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +19,7 @@ from svmselect.standardise import standardise
 __all__ = ["LABEL_NAMES", "MOST_CLASSES", "Data", "is_number_column", "load", "refuse_missing"]
 
 LABEL_NAMES = ("label", "target", "class")
-MOST_CLASSES = MOST_CATEGORIES = 50
+MOST_CLASSES = 50  # and categories
 EXACT = 2**53  # from here on float64 has not every whole number
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 # Whole numbers of more values than this, some of them in one or two rows, are numbers to predict.
@@ -31,11 +32,9 @@ ID_SIZE, ID_SHARE = 1e5, 0.9
 ID_NAME = re.compile(r"(.*[\s_.-])?[iI][dD]|.*[a-z]I[dD]")
 # numbers that stand for a missing value where no other is near
 MISSING_CODES = {99, 999, 9999, 99999, 999999}
-# a number that is written as people do: with a sign of money or of per cent, quotes, or another mark than a point
-DRESSED = re.compile(
-    r"(?P<quote>')?[(+-]?[$€£¥]?\s?[+-]?(?P<number>\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+([.,]\d+)?|\d+,\d+|\d+\.?\d*|[.,]\d+)"
-    r"([eE][+-]?\d+)?\)?\s?[%$€£¥]?(?P=quote)?|(?P<bare>\d+(_\d+)+)|'[^']*'"
-)
+# a number in another dress: grouped digits, a decimal comma, a sign of money or of per cent, or quotes
+DIGITS = r"(\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+([.,]\d+)?|\d+(_\d+)+|\d*,\d+|\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+DRESSED = re.compile(rf"[(]?[+-]?[$€£¥]?\s?[+-]?{DIGITS}[)]?\s?[%$€£¥]?|'[^']*'")
 
 
 @dataclass
@@ -44,8 +43,7 @@ class Data:
 
     Attributes
     ----------
-    path : str
-    task : {"classification", "regression", "one-class"}
+    path, task : str
     frame : DataFrame or CSR matrix, shape (m, n_columns)
         The features as the file has them; columns without names are numbered from 0.
     y : ndarray, shape (m,), or None
@@ -77,29 +75,14 @@ class Data:
     @cached_property
     def transformed(self):
         """The features as float64, shape (m, d), by `steps`, which are fitted to all rows."""
-        from sklearn.pipeline import Pipeline
-
-        X = self.frame
-        if self.steps:
-            X = Pipeline(self.steps).fit_transform(X)
+        X = self.pipeline(None)[:-1].fit_transform(self.frame) if self.steps else self.frame
         return X if scipy.sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
 
     @property
     def rows(self):
-        """The features that the last step of a Pipeline is trained on: `transformed`, or else the frame with its names."""
+        """What the last step of the Pipeline is trained on: `transformed`, or the frame where it has names."""
         named = not self.steps and isinstance(getattr(self.frame, "columns", [0])[0], str)
         return self.frame if named else self.transformed
-
-    def taken(self, rows):
-        """Return the Data of some rows, with transformers that are not fitted."""
-        from sklearn.base import clone
-
-        frame = self.frame[rows] if scipy.sparse.issparse(self.frame) else self.frame.iloc[rows]
-        groups = None if self.groups is None else self.groups[rows]
-        steps = [(name, clone(step)) for name, step in self.steps]
-        return replace(
-            self, frame=frame, y=self.y[rows], groups=groups, numbers=self.numbers[rows], steps=steps
-        )
 
     def pipeline(self, model):
         """Return a Pipeline of `steps` and a model, as it was trained on `rows`."""
@@ -107,20 +90,23 @@ class Data:
 
         return Pipeline([*self.steps, ("svm", model)])
 
+    def taken(self, rows):
+        """Return the Data of some rows, with transformers that are not fitted."""
+        from sklearn.base import clone
+
+        frame = self.frame[rows] if scipy.sparse.issparse(self.frame) else self.frame.iloc[rows]
+        groups, steps = self.groups, [(name, clone(step)) for name, step in self.steps]
+        groups = None if groups is None else groups[rows]
+        return replace(self, frame=frame, y=self.y[rows], groups=groups, steps=steps)
+
 
 def load(arguments):
     """Return the Data of the file of a command that trains; print remarks.
 
     Raise a ValueError that names the file, the line and the column where the file is not clean.
     """
-    source = opened(
-        arguments.file,
-        arguments.header,
-        arguments.delimiter,
-        arguments.zero_based,
-        arguments.max_bytes,
-        arguments.label,
-    )
+    given = arguments.header, arguments.delimiter, arguments.zero_based, arguments.max_bytes, arguments.label
+    source = opened(arguments.file, *given)
     data = (_of_table if isinstance(source, Table) else _of_libsvm)(arguments, source)
     _doubt_scales(arguments, data)
     for doubt in data.doubts:
@@ -132,247 +118,197 @@ def load(arguments):
 
 def _of_libsvm(arguments, source):
     """Return the Data of LIBSVM text."""
-    path, labels, doubts = source.path, source.labels, []
-    options = {
-        "--label": arguments.label,
-        "--ignore": arguments.ignore,
-        "--categorical": arguments.categorical,
-    }
-    options |= {"--impute": arguments.impute, "--groups": getattr(arguments, "groups", None)}
-    for option, value in options.items():
-        if value:
-            raise ValueError(f"{path}: {option} is for tables, and this one is LIBSVM text")
-    bad = np.flatnonzero(~(np.abs(labels) < EXACT))
+    path, doubts = source.path, []
+    for option in ("label", "ignore", "categorical", "impute", "groups"):
+        if vars(arguments).get(option):
+            raise ValueError(f"{path}: --{option} is for tables, and this one is LIBSVM text")
+    bad = np.flatnonzero(~(np.abs(source.labels) < EXACT))
     if bad.size:
         raise ValueError(
-            f"{path}, row {bad[0] + 1}: the label must be below 2^53 in size, got {labels[bad[0]]:.17g}"
+            f"{path}, row {bad[0] + 1}: the label {source.labels[bad[0]]:.17g} is not below 2^53"
         )
-    words = np.array([name_of(label) for label in labels.tolist()], dtype=object)
-    column = "first of each line"
-    task = arguments.task or _told_task(arguments, words, True, f"{path}: the label", doubts)
-    if task == "one-class":
-        y = np.asarray(words, dtype=str)
-        if (n := np.unique(y).size) > MOST_CLASSES:
-            doubts.append(f"the labels are not used, since they have {n} different values")
-            y = column = None
+    words = np.array([name_of(label) for label in source.labels.tolist()], dtype=object)
+    where, column = f"{path}: the label", "first of each line"
+    if arguments.task == "one-class" and len({*words}) > MOST_CLASSES:
+        doubts.append(f"the labels are not used, since they have {len({*words})} different values")
+        task, y, column = "one-class", None, None
     else:
-        y = labels if task == "regression" else _classes(words, f"{path}: the label", doubts)
-    X = source.X
-    numbers = np.arange(1, X.shape[0] + 1)
-    steps = _steps([], [], False, arguments.standardise, sparse=True)
-    return Data(path, task, X, y, column, None, numbers, 0, doubts, steps)
+        task, y = _told_labels(arguments, words, True, where, lambda n: f"{path}, row {n + 1}", doubts)
+    numbers, steps = np.arange(1, y.size + 1 if y is not None else words.size + 1), []
+    if arguments.standardise:
+        steps = _steps([], [], False, True, sparse=True)
+    return Data(path, task, source.X, y, column, None, numbers, 0, doubts, steps)
 
 
 def _of_table(arguments, table):
     """Return the Data of a table."""
     # 1) the columns
     path, doubts, width = table.path, [], table.width
-    labelled = arguments.task != "one-class" or arguments.label is not None
-    if width < 2 and labelled:
+    label, is_named = _label_column(arguments, table)
+    if width < 2 and label is not None:
         raise ValueError(f"{path}: has one column; a label and a feature are needed (is it --delimiter?)")
-    label, is_named = _label_column(arguments, table) if labelled else (None, False)
     ignored = {table.number_of(column) for column in arguments.ignore}
-    groups = getattr(arguments, "groups", None)
-    groups = None if groups is None else table.number_of(groups)
-    if label in ignored:
-        raise ValueError(f"{path}: the label's column {table.title(label)} cannot be ignored")
-    if groups is not None and groups in {label, *ignored}:
-        role = "the label's" if groups == label else "an ignored one"
-        raise ValueError(f"{path}: the groups' column {table.title(groups)} is {role}")
+    groups = vars(arguments).get("groups") and table.number_of(arguments.groups)
+    for j, name in ((label, "the label"), (groups, "the groups")):
+        if j is not None and j in ignored | ({label} if name == "the groups" else set()):
+            role = "ignored" if j in ignored else "the label"
+            raise ValueError(f"{path}: column {table.title(j)} of {name} is {role}")
     apart = {label, groups} - {None}
     features = [j for j in range(width) if j not in apart | ignored]
     categorical = {table.number_of(column) for column in arguments.categorical}
     if not features:
         raise ValueError(f"{path}: no column is left for the features")
     if categorical - {*features}:
-        j = min(categorical - {*features})
-        raise ValueError(f"{path}: --categorical is for features, and column {table.title(j)} is none")
+        title = table.title(min(categorical - {*features}))
+        raise ValueError(f"{path}: --categorical is for features, and column {title} is none")
     used = sorted([*features, *apart])
     table.check_names(used)
-    # 2) rows without a missing value
+    # 2) rows without a missing value, and features, of which those of words are categories
     frame = table.frame(used, text={*apart, *categorical}, labels=apart)
-    dropped, rows = _complete(arguments, table, frame, features, apart)
-    if dropped:
-        frame = frame.iloc[rows]
-    # 3) features, of which those of words are categories
-    words = [j for j in features if not is_number_column(table, frame[j], j in categorical)]
+    rows = _complete(arguments, table, frame, features, apart)
+    dropped = len(frame) - rows.size
+    frame = frame.iloc[rows] if dropped else frame
+    words = [j for j in features if j in categorical or not is_number_column(table, frame[j])]
+    for j in words:
+        n, m = frame[j].nunique(), frame[j].notna().sum()
+        if n > MOST_CLASSES:
+            example = str(frame[j].dropna().iloc[0])
+            raise ValueError(
+                f"{path}, column {table.title(j)}: {n} different values in {m} rows, such as {example!r}, "
+                f"are too many categories ({MOST_CLASSES} at most); leave the column out with --ignore "
+                f"{j + 1}"
+            )
+    frame = frame.copy() if categorical else frame
     for j in categorical:
         frame[j] = _codes(frame[j])
     _doubt_columns(table, frame, features, words, categorical, doubts)
-    # 4) the label
-    task, column = arguments.task, None if label is None else f"column {table.title(label)}"
-    y, where = None, f"{path}, {column}"
+    # 3) the label
+    task, y, column = "one-class", None, None
     if label is not None:
-        labels = frame[label].to_numpy(dtype=object)
-        task = task or _told_task(arguments, labels, is_named, where, doubts)
-        if task == "regression":
-            y = _targets(table, labels, rows, label)
-        elif task == "one-class":
-            y = labels.astype(str)
-            if np.unique(y).size > MOST_CLASSES:
-                raise ValueError(
-                    f"{where} holds {np.unique(y).size} different values: that is no class label"
-                )
-        else:
-            y = _classes(labels, where, doubts)
-            if not is_named:
-                _doubt_label(table, frame, label, features, doubts)
-    elif table.names is not None:
-        likely = [table.title(j) for j in features if table.names[j].lower() in LABEL_NAMES]
-        if likely:
-            doubts.append(
-                f"column {likely[0]} is a feature, since no --label is given; --ignore leaves it out"
-            )
-    # 5) names, or numbers where there are none
+        column = f"column {table.title(label)}"
+        task, y = _told_labels(
+            arguments,
+            frame[label].to_numpy(dtype=object),
+            is_named,
+            f"{path}, {column}",
+            lambda n: table.cell(rows[n], label),
+            doubts,
+        )
+        if task == "classification" and not is_named:
+            _doubt_label(table, frame, label, features, doubts)
+    elif likely := [j for j in features if table.names and table.names[j].lower() in LABEL_NAMES]:
+        title = table.title(likely[0])
+        doubts.append(f"column {title} is a feature, since no --label is given; --ignore leaves it out")
+    # 4) names, or numbers where there are none
     names = list(range(len(features))) if table.names is None else [table.names[j] for j in features]
     named = dict(zip(features, names, strict=True))
-    steps = _steps(
-        [named[j] for j in features if j not in words],
-        [named[j] for j in words],
-        arguments.impute,
-        arguments.standardise,
-    )
+    numbers = [named[j] for j in features if j not in words]
+    steps = _steps(numbers, [named[j] for j in words], arguments.impute, arguments.standardise)
     kinds = None if groups is None else frame[groups].to_numpy(dtype=str)
     frame = frame[features].set_axis(names, axis=1).reset_index(drop=True)
     return Data(path, task, frame, y, column, kinds, rows + 1, dropped, doubts, steps)
 
 
 def _label_column(arguments, table):
-    """Return the label's column, and whether it is named and not guessed from its place."""
+    """Return the label's column or None, and whether it is named and not guessed from its place."""
     if arguments.label is not None:
         return table.number_of(arguments.label), True
+    if arguments.task == "one-class":
+        return None, False
     likely = [j for j, name in enumerate(table.names or ()) if name.lower() in LABEL_NAMES]
     return (likely[0], True) if len(likely) == 1 else (table.width - 1, False)
 
 
 def _complete(arguments, table, frame, features, apart):
-    """Return how many rows have a missing value, and the numbers of those without one, from 0."""
+    """Return the numbers of the rows without a missing value, from 0; raise a ValueError for others."""
     missing = frame.isna()
+    every = [j for j in features if missing[j].all()]
+    if every:
+        title = table.title(every[0])
+        raise ValueError(
+            f"{table.path}, column {title}: every value is missing; leave it out with --ignore {every[0] + 1}"
+        )
     if arguments.impute:
         missing[features] = False
     incomplete = missing.to_numpy().any(axis=1)
-    every = frame[features].isna().all()
-    if every.any():
-        j = every.idxmax()
-        raise ValueError(
-            f"{table.path}, column {table.title(j)}: every value is missing; leave it out with --ignore {j + 1}"
-        )
     if incomplete.any() and not arguments.drop_missing:
-        impute = not any(missing[j].any() for j in apart)
-        refuse_missing(table, missing, "leave such rows out with --drop-missing", impute)
+        impute = "" if missing[[*apart]].any(axis=None) else ", or have features filled in with --impute"
+        refuse_missing(table, missing, f"leave such rows out with --drop-missing{impute}")
     if incomplete.all():
         raise ValueError(f"{table.path}: every row has a missing value")
-    return int(incomplete.sum()), np.flatnonzero(~incomplete)
+    return np.flatnonzero(~incomplete)
 
 
-def refuse_missing(table, missing, remedy, impute=False):
-    """Raise a ValueError that names the first missing value, and all columns that have some."""
-    n = int(missing.to_numpy().any(axis=1).argmax())
+def refuse_missing(table, missing, remedy):
+    """Raise a ValueError that names the first missing value, and other columns that have some."""
+    incomplete = missing.to_numpy().any(axis=1)
+    n = int(incomplete.argmax())
     j = missing.columns[missing.iloc[n].to_numpy().argmax()]
-    count = int(missing.to_numpy().any(axis=1).sum())
     others = [table.title(k) for k in missing.columns if k != j and missing[k].any()]
-    where = (
-        f", also in column {', '.join(others[:5])}{' and others' if len(others) > 5 else ''}"
-        if others
-        else ""
-    )
+    where = f", also in column {', '.join(others[:5])}{' and others' * (len(others) > 5)}" if others else ""
     raise ValueError(
-        f"{table.cell(n, j)}: the value is missing, as in {count} of {len(missing)} rows{where}; fill it in, or {remedy}"
-        + (", or have features filled in with --impute" if impute else "")
+        f"{table.cell(n, j)}: the value is missing, as in {incomplete.sum()} of {len(missing)} rows{where}; "
+        f"fill it in, or {remedy}"
     )
 
 
-def is_number_column(table, column, categorical=False):
-    """Return whether a column of features holds numbers, and not categories; raise a ValueError for both."""
+def is_number_column(table, column):
+    """Return whether a column of features holds numbers, and not categories; raise a ValueError for both.
+
+    `column` is one of ``table.frame``, whose index are numbers of rows.
+    """
     import pandas
 
     j = column.name
-    if categorical:
-        _check_categories(table, column)
-        return False
+    leave = f"leave the column out with --ignore {j + 1}"
     if pandas.api.types.is_numeric_dtype(column) and column.dtype != bool:
-        _check_numbers(table, column)
+        _check_numbers(table, column, None, leave)
         return True
     words = column[column.notna()]
     if not words.map(lambda word: isinstance(word, str)).all():  # of bools
         return False
-    odd = next((n for n, word in zip(words.index, words, strict=True) if not is_number(word)), None)
-    if odd is None:  # too large for an integer of pandas
-        _check_numbers(table, words.astype(float), words)
-        return True
     kinds = words.unique()
-    cell = _first(words, lambda word: not is_number(word) and DRESSED.fullmatch(word))
-    infinite = _first(words, lambda word: word.lower().lstrip("+-") in ("inf", "infinity"))
-    some = any(is_number(word) for word in kinds)
-    if infinite is not None and (some or len(kinds) == 1):
-        raise ValueError(f"{table.cell(infinite, j)}: {words[infinite]!r} is not finite; correct it")
-    if cell is not None:
+    infinite = {word for word in kinds if word.lower().lstrip("+-") in ("inf", "infinity")}
+    numbers = {word for word in kinds if is_number(word)} | infinite
+    if numbers and len(numbers) == len(kinds):  # too large for an integer of pandas
+        _check_numbers(table, words.astype(float), words, leave)
+        return True
+    dressed = {word for word in kinds if word not in numbers and DRESSED.fullmatch(word)}
+    odd = dressed or ({*kinds} - numbers if numbers else set())
+    if not odd:
+        return False
+    n = next(n for n, word in words.items() if word in odd)
+    if dressed:
+        remedy = "write it with digits and a decimal point alone, as pandas.read_csv can with decimal=',' or thousands=','"
         raise ValueError(
-            f"{table.cell(cell, j)}: {words[cell]!r} is a number in another dress; write it with the digits 0 to 9 and a "
-            f"decimal point alone, as pandas can, or leave the column out with --ignore {j + 1}"
+            f"{table.cell(n, j)}: {words[n]!r} is a number in another dress; {remedy}, or {leave}"
         )
-    if some:
-        raise ValueError(
-            f"{table.cell(odd, j)}: {words[odd]!r} is not a number, as others of the column are; correct it, make each "
-            f"value a category with --categorical {j + 1}, or leave the column out with --ignore {j + 1}"
-        )
-    _check_categories(table, column)
-    return False
-
-
-def _first(words, test):
-    """Return the index of the first word that passes a test, or None."""
-    passed = {word for word in words.unique() if test(word)}
-    return (
-        next((n for n, word in zip(words.index, words, strict=True) if word in passed), None)
-        if passed
-        else None
+    raise ValueError(
+        f"{table.cell(n, j)}: {words[n]!r} is not a number, as others of the column are; correct it, make "
+        f"each value a category with --categorical {j + 1}, or {leave}"
     )
 
 
-def _check_categories(table, column):
-    """Raise a ValueError if a column has too many different values for categories."""
-    kinds, m = column.dropna().nunique(), column.notna().sum()
-    if kinds > MOST_CATEGORIES:
-        raise ValueError(
-            f"{table.path}, column {table.title(column.name)}: {kinds} different values in {m} rows are too many "
-            f"categories ({MOST_CATEGORIES} at most), such as {str(column.dropna().iloc[0])!r}; leave the column out with "
-            f"--ignore {column.name + 1}"
-        )
-
-
-def _check_numbers(table, column, words=None):
+def _check_numbers(table, column, words, leave):
     """Raise a ValueError for a number that is not finite, or a whole number that float64 rounds."""
-    values = column.to_numpy()
-    infinite = np.flatnonzero(np.isinf(values)) if values.dtype.kind == "f" else []
-    if len(infinite):
-        n = column.index[infinite[0]]
-        raise ValueError(
-            f"{table.cell(n, column.name)}: the number is not finite, or beyond 1.8e308; correct it"
-        )
+    values, j = column.to_numpy(), column.name
     if values.dtype.kind == "f":
+        infinite = column.index[np.isinf(values)]
+        if len(infinite):
+            raise ValueError(
+                f"{table.cell(infinite[0], j)}: the number is not finite; correct it, or {leave}"
+            )
         large = column.index[np.abs(values) >= EXACT]
-        if not len(large):
-            return
-        if words is None:
-            words = table.frame([column.name], text={column.name})[column.name]
-        large = [
-            n
-            for n in large
-            if re.fullmatch("[+-]?[0-9]+", str(words[n])) and int(float(words[n])) != int(words[n])
-        ]
+        if len(large):
+            words = table.frame([j], text={j})[j] if words is None else words
+            large = [n for n in large if re.fullmatch("[+-]?[0-9]+", str(words[n]))]
     else:
-        large = [
-            n
-            for n in column.index[(values > EXACT) | (values < -EXACT)]
-            if int(float(column[n])) != int(column[n])
-        ]
-        words = column
-    if len(large):
+        large, words = column.index[(values > EXACT) | (values < -EXACT)], column
+    large = [n for n in large if int(float(words[n])) != int(words[n])]
+    if large:
         raise ValueError(
-            f"{table.cell(large[0], column.name)}: {words[large[0]]} is a whole number above 2^53, which float64 "
-            f"rounds; divide it, make it a category with --categorical {column.name + 1}, or leave the column out with "
-            f"--ignore {column.name + 1}"
+            f"{table.cell(large[0], j)}: {words[large[0]]} is a whole number above 2^53, which float64 "
+            f"rounds; divide it, make it a category with --categorical {j + 1}, or {leave}"
         )
 
 
@@ -380,56 +316,55 @@ def _codes(column):
     """Return a column of --categorical as pandas reads it: whole numbers in their plain form are numbers."""
     import pandas
 
-    words = column.dropna()
-    plain = all(re.fullmatch("0|-?[1-9][0-9]{0,14}", str(word)) for word in words.unique())
+    plain = all(re.fullmatch("0|-?[1-9][0-9]{0,14}", str(word)) for word in column.dropna().unique())
     return pandas.to_numeric(column) if plain else column
 
 
-def _number_columns(frame):
-    """Return the columns of a DataFrame that hold numbers."""
-    return [
-        name
-        for name, kind in zip(frame.columns, frame.dtypes, strict=True)
-        if getattr(kind, "kind", "O") in "iuf"
-    ]
-
-
-def _steps(numbers, words, impute, standardise, sparse=False):
+def _steps(numbers, words, impute, scale, sparse=False):
     """Return the names and transformers of a Pipeline, for columns of numbers and of categories."""
-    if not (words or impute or standardise):
+    if not (words or impute or scale):
         return []
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    # without the mean a matrix stays sparse, and a model with a threshold is the same by all kernels but poly
+    # without the mean a matrix stays sparse; a model with a threshold is the same by all kernels but poly
     of_numbers = [("impute", SimpleImputer(strategy="median", keep_empty_features=True))] if impute else []
-    of_numbers += [("scale", StandardScaler(with_mean=not sparse))] if standardise else []
+    of_numbers += [("scale", StandardScaler(with_mean=not sparse))] if scale else []
     if not words:
         return of_numbers
     of_words = [("impute", SimpleImputer(strategy="most_frequent"))] if impute else []
     of_words += [("encode", OneHotEncoder(handle_unknown="warn", sparse_output=False))]
-    parts = [("categories", Pipeline(of_words), words)]
-    if numbers:
-        parts.insert(0, ("numbers", Pipeline(of_numbers) if of_numbers else "passthrough", numbers))
-    return [("columns", ColumnTransformer(parts, sparse_threshold=0))]
+    parts = [("numbers", Pipeline(of_numbers) if of_numbers else "passthrough", numbers)] if numbers else []
+    return [
+        (
+            "columns",
+            ColumnTransformer([*parts, ("categories", Pipeline(of_words), words)], sparse_threshold=0),
+        )
+    ]
 
 
-def _targets(table, words, rows, label):
-    """Return the words of the label as float64; raise a ValueError for one that is no number."""
-    odd = next((n for n, word in enumerate(words) if not is_number(word) or np.isinf(float(word))), None)
-    if odd is not None:
-        dress = ", and a number in another dress" if DRESSED.fullmatch(words[odd]) else ""
-        raise ValueError(f"{table.cell(rows[odd], label)}: {words[odd]!r} is no number to predict{dress}")
-    return words.astype(np.float64)
+def _told_labels(arguments, words, is_named, where, cell, doubts):
+    """Return the task, and labels of words as it takes them; add a doubt where it is told from the labels."""
+    task = arguments.task or _told_task(arguments, words, is_named, where, doubts)
+    if task == "one-class":
+        if len({*words}) > MOST_CLASSES:
+            raise ValueError(f"{where} holds {len({*words})} different values: that is no class label")
+        return task, words.astype(str)
+    if task == "classification":
+        return task, _classes(words, where, doubts)
+    odd = [n for n, word in enumerate(words) if not is_number(word) or np.isinf(float(word))]
+    if odd:
+        raise ValueError(f"{cell(odd[0])}: {words[odd[0]]!r} is no number to predict; correct it")
+    return task, words.astype(np.float64)
 
 
 def _told_task(arguments, words, is_named, where, doubts):
     """Return the task that the labels are for; raise a ValueError where numbers may be another column's."""
     if any(name == "epsilon" for name, _ in arguments.set):
         return "regression"
-    kinds, counts = np.unique(words.astype(str), return_counts=True)
+    kinds, counts = _counts(words)
     if kinds.size < 3 or not all(map(is_number, kinds)):
         return "classification"
     values, m = kinds.astype(np.float64), words.size
@@ -439,54 +374,53 @@ def _told_task(arguments, words, is_named, where, doubts):
     having = f"{where} holds {kinds.size} different {'numbers' if fractions else 'whole numbers'} in {m} rows"
     if not is_named:
         raise ValueError(
-            f"{having}, and nothing says that it is the label: --task regression predicts it, --task classification "
-            "takes each for a class, and --label names another column"
+            f"{having}, and nothing says that it is the label: --task regression predicts it, --task "
+            "classification takes each for a class, and --label names another column"
         )
     doubts.append(f"{having}: they are numbers to predict; --task classification takes each for a class")
     return "regression"
 
 
+def _counts(words):
+    """Return the different words as text, sorted, and how often each stands."""
+    counts = Counter(words)
+    kinds = sorted(counts)
+    return np.array(kinds, dtype=str), np.array([counts[word] for word in kinds])
+
+
 def _classes(words, where, doubts):
     """Return labels that differ as text as different classes: int64 where it keeps them apart, else str."""
-    labels = words.astype(str)
-    kinds, counts = np.unique(labels, return_counts=True)
-    column = where.partition(", ")[2] or "the label"
+    column, (kinds, counts) = where.partition(", ")[2] or "the label", _counts(words)
+    many = f"holds {kinds.size} different values in {words.size} rows"
     if kinds.size < 2:
         raise ValueError(f"{where} holds one class only: {str(kinds[0])!r}")
-    if kinds.size > MOST_CLASSES and 2 * kinds.size > labels.size:
-        raise ValueError(
-            f"{where} holds {kinds.size} different values in {labels.size} rows: that is no class label; --label names "
-            "another column, and --task regression predicts numbers"
-        )
+    if kinds.size > MOST_CLASSES and 2 * kinds.size > words.size:
+        raise ValueError(f"{where} {many}: that is no class label (see --label and --task regression)")
     if kinds.size > MOST_CLASSES:
-        doubts.append(f"{column} holds {kinds.size} different values in {labels.size} rows: each is a class")
-    for word, count in zip(kinds, counts, strict=True):
+        doubts.append(f"{column} {many}: each is a class")
+    for word, count in zip(kinds.tolist(), counts, strict=True):
         if word in MISSING:
-            doubts.append(f"the label {str(word)!r} of {count} rows in {column} is a class")
-    if alike := _look_alikes(kinds.tolist()):
+            doubts.append(f"the label {word!r} of {count} rows in {column} is a class")
+    alike = _look_alikes(kinds.tolist())
+    if not alike and all(map(is_number, kinds)):
+        values = kinds.astype(np.float64)
+        if (np.abs(values) < EXACT).all():
+            same = _look_alikes(values.tolist(), kinds.tolist())
+            if not same and (values == np.floor(values)).all():
+                return words.astype(np.float64).astype(np.int64)
+            alike = same
+    if alike:
         doubts.append(
             f"the labels {alike[0]!r} and {alike[1]!r} in {column} are two classes, though they look alike"
         )
-    if not all(map(is_number, kinds)):
-        return labels
-    values = kinds.astype(np.float64)
-    order = np.argsort(values, kind="stable")
-    same = np.flatnonzero(np.diff(values[order]) == 0)
-    if same.size and (np.abs(values) < EXACT).all():
-        one, other = kinds[order[same[0]]], kinds[order[same[0] + 1]]
-        doubts.append(
-            f"the labels {str(one)!r} and {str(other)!r} in {column} are two classes, since they differ as text, though "
-            "not as numbers"
-        )
-    whole = (np.abs(values) < EXACT).all() and (values == np.floor(values)).all() and not same.size
-    return labels.astype(np.float64).astype(np.int64) if whole else labels
+    return words.astype(str)
 
 
-def _look_alikes(words):
-    """Return two words that differ only by case, white space or the form of characters, or None."""
+def _look_alikes(forms, words=None):
+    """Return two words that differ only by case, white space or the form of characters, or in `forms` not at all."""
     by_form = {}
-    for word in words:
-        form = " ".join(unicodedata.normalize("NFKC", str(word)).casefold().split())
+    for form, word in zip(forms, words or forms, strict=True):
+        form = " ".join(unicodedata.normalize("NFKC", str(form)).casefold().split())
         if by_form.setdefault(form, word) != word:
             return by_form[form], word
     return None
@@ -496,101 +430,84 @@ def _doubt_label(table, frame, label, features, doubts):
     """Add a doubt if the last column is taken for the label by its place, and the first is more like one."""
     first, last = frame[features[0]].dropna(), frame[label]
     n, n_last = first.nunique(), last.nunique()
-    if features[0] or (first.dtype.kind == "f" and (first % 1 != 0).any()):
-        return
-    likeness = None
-    if 2 <= n < n_last and 2 * n <= len(frame):
-        likeness = f"fewer different values, {n} to {n_last}"
-    elif n > 2 and {*map(str, first)} == {*last}:  # two values are often 0 and 1 everywhere
-        likeness = "the same values, as features without a label would"
-    if likeness is not None:
-        doubts.append(
-            f"column {table.title(label)} is taken for the label since it is the last one, and column "
-            f"{table.title(0)} has {likeness}; --label settles it"
-        )
+    if features[0] == 0 and not (first.dtype.kind == "f" and (first % 1 != 0).any()) and n > 1:
+        same = n > 2 and {*map(str, first)} == {*last}  # two values are often 0 and 1 everywhere
+        if same or (n < n_last and 2 * n <= len(frame)):
+            doubts.append(
+                f"column {table.title(label)} is taken for the label since it is the last one, and column "
+                f"{table.title(0)} has {n} different values, and not {n_last}; --label settles it"
+            )
 
 
 def _doubt_columns(table, frame, features, words, categorical, doubts):
-    """Add a doubt for columns that are taken for categories, look like ids, or may hold codes of missing values."""
+    """Add a doubt for columns that are taken for categories, look like ids, or have codes of missing values."""
 
     def listed(columns):
-        names = ", ".join(table.title(j) for j in columns[:8])
-        return f"{'columns' if len(columns) > 1 else 'column'} {names}{' and others' if len(columns) > 8 else ''}"
+        names = ", ".join(table.title(j) for j in columns[:8]) + " and others" * (len(columns) > 8)
+        return f"{'columns' if len(columns) > 1 else 'column'} {names}"
 
     guessed = [j for j in words if j not in categorical]
     if guessed:
-        n = sum(frame[j].nunique() for j in guessed)
+        n = counted(sum(frame[j].nunique() for j in guessed), "value", "values")
         doubts.append(
-            f"{listed(guessed)} {'hold' if len(guessed) > 1 else 'holds'} words: their "
-            f"{counted(n, 'value', 'values')} become features that are 0 or 1, as --categorical says"
+            f"words in {listed(guessed)}: {n} become features that are 0 or 1, as --categorical says"
         )
-    ids = [j for j in features if _is_id(table, frame[j], j in words, j in categorical)]
+    ids = [j for j in features if j not in categorical and _is_id(table, frame[j], j in words)]
     if ids:
         doubts.append(
-            f"{listed(ids)} {'look' if len(ids) > 1 else 'looks'} like an id or a row number, and "
-            f"{'are features' if len(ids) > 1 else 'is a feature'}; --ignore leaves it out"
+            f"{listed(ids)}: like ids or row numbers, and taken for features; --ignore leaves them out"
         )
     for j in words:
-        if alike := _look_alikes(frame[j].dropna().unique()):
+        if alike := _look_alikes(frame[j].dropna().unique().tolist()):
             doubts.append(
-                f"{alike[0]!r} and {alike[1]!r} in column {table.title(j)} are two categories, though they look alike"
+                f"{alike[0]!r} and {alike[1]!r} in {listed([j])} are two categories, though they look alike"
             )
-    codes = [
-        (j, code) for j in features if j not in words for code in _missing_codes(frame[j].dropna().to_numpy())
-    ]
-    if codes:
-        doubts.append(
-            f"{codes[0][1]:.0f} stands in {listed([j for j, _ in codes])} far from all other values, as for a missing "
-            "one; it is a number"
-        )
+    for j in features:
+        values = np.zeros(0) if j in words else frame[j].dropna().to_numpy(dtype=np.float64)
+        for code in MISSING_CODES.intersection(np.abs([values.min(), values.max()])) if values.size else ():
+            code = code if values.max() == code else -code
+            others = values[values != code]
+            if values.size - others.size > 1 and np.unique(others).size > 2:
+                if np.abs(others - code).min() > np.ptp(others):
+                    doubts.append(
+                        f"{code} in {listed([j])} is far from all others, as for a missing one; it is a "
+                        "number"
+                    )
 
 
-def _is_id(table, column, is_word, categorical):
+def _is_id(table, column, is_word):
     """Return whether a column has the name of an id, or values like those of one."""
-    if categorical:
-        return False
     if table.names is not None and ID_NAME.fullmatch(table.names[column.name]):
         return True
-    m, n = len(column), column.nunique()
     if is_word:
-        return n == m >= ID_ROWS
-    values = column.dropna().to_numpy(dtype=np.float64)
-    if values.size < ID_ROWS or not (values == np.floor(values)).all():
+        return column.nunique() == len(column) >= ID_ROWS
+    if (column[:ID_ROWS] % 1 > 0).any():  # sooner than all values
         return False
-    steps = np.diff(values)
+    values = column.dropna().to_numpy(dtype=np.float64)
+    if values.size < ID_ROWS or (values % 1 != 0).any():
+        return False
+    n, steps = column.nunique(), np.diff(values)
     in_order = (steps > 0).all() or (steps < 0).all()
     if in_order or (n == values.size and np.ptp(values) == values.size - 1):
         return True
     return bool(np.median(np.abs(values)) >= ID_SIZE and n >= ID_SHARE * values.size)
 
 
-def _missing_codes(values):
-    """Return the numbers that often mean a missing value, stand several times, and far from all others."""
-    codes = []
-    for code in {values.min(), values.max()} if values.size else ():
-        others = values[values != code].astype(np.float64)
-        if abs(code) in MISSING_CODES and values.size - others.size > 1 and np.unique(others).size > 2:
-            codes += [code] if np.abs(others - code).min() > np.ptp(others) else []
-    return codes
-
-
 def _doubt_scales(arguments, data):
     """Add a doubt if features are not standardised, and their deviations are very different."""
     if scipy.sparse.issparse(data.frame):
         return
-    numbers = data.frame[_number_columns(data.frame)].to_numpy(dtype=np.float64)
+    numbers = data.frame.select_dtypes("number")
     if arguments.standardise:
-        standardise(numbers[~np.isnan(numbers).any(axis=1)])  # an error where it cannot be
-        return
-    if arguments.kernel == "linear":
+        standardise(numbers.dropna().to_numpy(dtype=np.float64))  # an error where it cannot be
         return
     with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
-        deviation = np.nanstd(numbers, axis=0) if numbers.size else np.zeros(0)
-    if len(_number_columns(data.frame)) < data.frame.shape[1]:
-        deviation = np.append(deviation, 0.5)  # of a category that half of the rows have
+        deviation = np.array([numbers[name].std(ddof=0) for name in numbers.columns])
+    # the deviation of a category that half of the rows have
+    deviation = np.append(deviation, [0.5] * (numbers.shape[1] < data.frame.shape[1]))
     deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
-    if deviation.size and deviation.max() > UNEVEN * deviation.min():
+    if arguments.kernel != "linear" and deviation.size and deviation.max() > UNEVEN * deviation.min():
         data.doubts.append(
-            f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, and the largest "
-            "decide alone: --standardise makes them equal"
+            f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, and "
+            "the largest decide alone: --standardise makes them equal"
         )

@@ -137,8 +137,8 @@ def train(arguments):
     data, task, facts, heading = _begun(arguments)
     if arguments.save_as == "libsvm" and data.steps:
         raise ValueError(
-            "LIBSVM's model file cannot hold categories, imputed values or standardised features: save the model as "
-            "skops, or encode the file itself"
+            "LIBSVM's model file cannot hold categories, imputed values or standardised features: save the "
+            "model as skops, or encode the file itself"
         )
     # 1) training
     parameters = {}
@@ -430,8 +430,8 @@ def _remarks(task, arguments, search, tied, chosen, measure):
             remarks.append("the largest gamma of the grid is consistent; larger ones may be, too")
         if len(grid["nu"]) > 1:
             remarks.append(
-                "consistency compares gamma, and a larger nu allows a larger one: it does not choose nu, which "
-                "--scoring with --label does"
+                "consistency compares gamma, and a larger nu allows a larger one: it does not choose nu, "
+                "which --scoring with --label does"
             )
         return remarks
     if tied > 1:
@@ -446,7 +446,8 @@ def _remarks(task, arguments, search, tied, chosen, measure):
         if chosen.get(name) in ends:
             end = "least" if chosen[name] == ends[0] else "largest"
             remarks.append(
-                f"{name} {chosen[name]:.6g} is the {end} of its list: {'smaller' if end == 'least' else 'larger'} values may be better"
+                f"{name} {chosen[name]:.6g} is the {end} of its list: "
+                f"{'smaller' if end == 'least' else 'larger'} values may be better"
             )
     return remarks
 

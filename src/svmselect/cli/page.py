@@ -130,8 +130,8 @@ def _of_classes(predicted, method, model, data):
     error = wrong.size / data.y.size
     deviation = np.sqrt(error * (1 - error) / data.y.size)
     parts.append(
-        f"<p>{wrong.size} of {data.y.size} rows are misclassified by the model without them: {percent(error)}, with a "
-        f"standard error of {percent(deviation)}.</p>"
+        f"<p>{wrong.size} of {data.y.size} rows are misclassified by the model without them: "
+        f"{percent(error)}, with a standard error of {percent(deviation)}.</p>"
     )
     if k <= 20:
         rows = [(name, *map(int, row)) for name, row in zip(names, counts, strict=True)]
@@ -174,13 +174,15 @@ def _of_numbers(predicted, method, model, data):
     ax.set(xlabel=f"{method} prediction", ylabel="residual")
     sentence = f"mean absolute error {size.mean():.6g}, with a standard error of {deviation:.3g}; {inside} of {m} are at most epsilon, {model.epsilon_:.3g}"
     parts = [
-        f"<h2>{method.capitalize()} residuals</h2><p>A residual is a number less the prediction by the model without its row: {sentence}.</p>"
+        f"<h2>{method.capitalize()} residuals</h2><p>A residual is a number less the prediction by the model "
+        f"without its row: {sentence}.</p>"
     ]
     if method == "leave-one-out":
         width = np.diff(model.predict_interval(data.rows, ALPHA), axis=1)
         if np.isfinite(width).all():
             parts.append(
-                f"<p>Jackknife+ intervals for {1 - ALPHA:.0%} of new rows are {np.median(width):.6g} wide (the median).</p>"
+                f"<p>Jackknife+ intervals for {1 - ALPHA:.0%} of new rows are {np.median(width):.6g} wide "
+                "(the median).</p>"
             )
     worst = np.argsort(-size, kind="stable")[:MOST_ROWS]
     rows = [
@@ -210,7 +212,8 @@ def _of_one_class(values, method, model, data):
     rows = [tuple(_plain(column[n]) for column in columns) for n in rejected[:MOST_ROWS]]
     return [
         "<h2>Leave-one-out decision values</h2>",
-        f"<p>{rejected.size} of {values.size} rows are rejected by the model without them: their value is below 0.</p>",
+        f"<p>{rejected.size} of {values.size} rows are rejected by the model without them: their value is "
+        "below 0.</p>",
         _drawn(display.figure_, "values", f"Rows by their decision values; {rejected.size} below 0."),
         _table(f"Rejected rows{_more(rejected.size)}", header, rows) if rows else "",
     ]
@@ -247,7 +250,12 @@ def _table(caption, header, rows, matrix=False):
         return isinstance(value, int | float) or re.fullmatch(r"[0-9.]+ %", str(value)) is not None
 
     kinds = ["number" if all(map(is_number, column)) else "" for column in columns]
-    cells = [[f'<th scope="col" class="{k}">{escape(str(name))}</th>' for k, name in zip(kinds, header, strict=True)]]
+    cells = [
+        [
+            f'<th scope="col" class="{k}">{escape(str(name))}</th>'
+            for k, name in zip(kinds, header, strict=True)
+        ]
+    ]
     for n, row in enumerate(rows):
         marks = [" right" if j == n + 1 else " wrong" if row[j] else "" for j in range(len(row))]
         marks = ["", *marks[1:]] if matrix else [""] * len(row)

@@ -118,8 +118,8 @@ def _check_model(arguments, model, best, task):
         raise ValueError(f"{path}: a {kind} has predictions, no decision values")
     if arguments.intervals and "_left_out_models" not in vars(best):
         raise ValueError(
-            f"{path}: the model has no intervals: a regression has them by 'svmselect train --intervals', or in Python if "
-            "predict_interval was called before it was saved"
+            f"{path}: the model has no intervals: a regression has them by 'svmselect train --intervals', or "
+            "in Python if predict_interval was called before it was saved"
         )
 
 
@@ -171,8 +171,8 @@ def _rows_of_table(arguments, table, model, names, doubts):
             )
     if example is not None:
         doubts.append(
-            f"{counted(unknown.sum(), 'row has', 'rows have')} a category that the model was not trained on, such as "
-            f"{str(example[0])!r} in column {example[1]}: it counts as none of those that it knows"
+            f"{counted(unknown.sum(), 'row has', 'rows have')} a category that the model was not trained on, "
+            f"such as {str(example[0])!r} in column {example[1]}: it counts as none of those that it knows"
         )
     # 2) labels
     labels = None if label is None else frame[label].fillna("").tolist()
@@ -192,8 +192,8 @@ def _places(arguments, table, model, names, doubts):
         if absent:
             more = f" and {len(absent) - 1} others" if len(absent) > 1 else ""
             raise ValueError(
-                f"{path}: there is no column {absent[0]!r}{more}, which the model was trained on (the names are "
-                f"{', '.join(map(repr, table.names))})"
+                f"{path}: there is no column {absent[0]!r}{more}, which the model was trained on (the names "
+                f"are {', '.join(map(repr, table.names))})"
             )
         features = [table.names.index(name) for name in names]
         if label in features:
@@ -205,7 +205,8 @@ def _places(arguments, table, model, names, doubts):
             return features, others[0]
         if label is None and others:
             doubts.append(
-                f"columns {', '.join(map(table.title, others[:8]))} are none of the model's; --label says which has labels"
+                f"columns {', '.join(map(table.title, others[:8]))} are none of the model's; --label says "
+                "which has labels"
             )
         return features, label
     if width == d and label is None:
@@ -216,8 +217,8 @@ def _places(arguments, table, model, names, doubts):
             label = likely[0] if len(likely) == 1 else width - 1
         return [j for j in range(width) if j != label], label
     raise ValueError(
-        f"{path}: the model was trained on {d} features, and the table has {width} columns: {d}, or {d + 1} with labels, "
-        "are wanted"
+        f"{path}: the model was trained on {d} features, and the table has {width} columns: {d}, or {d + 1} "
+        "with labels, are wanted"
     )
 
 
@@ -235,8 +236,8 @@ def _rows_of_libsvm(arguments, source, model, names, doubts):
         if rows.size:
             first = d + surplus.min() + (0 if arguments.zero_based else 1)
             doubts.append(
-                f"{counted(np.unique(rows).size, 'row has', 'rows have')} features that the model was not trained on, "
-                f"such as {first}: they count nothing"
+                f"{counted(np.unique(rows).size, 'row has', 'rows have')} features that the model was not "
+                f"trained on, such as {first}: they count nothing"
             )
         X = X[:, :d]
     X = scipy.sparse.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], d))
@@ -271,8 +272,8 @@ def _codes_of(labels, classes, path, doubts):
         )
     if unknown:
         doubts.append(
-            f"{counted(np.count_nonzero(codes == -1), 'row has', 'rows have')} a label that is no class of the model "
-            f"({known}), such as {unknown[0]!r}: each counts as an error"
+            f"{counted(np.count_nonzero(codes == -1), 'row has', 'rows have')} a label that is no class of "
+            f"the model ({known}), such as {unknown[0]!r}: each counts as an error"
         )
     if (codes == -2).any():
         n = np.count_nonzero(codes == -2)

@@ -13,6 +13,7 @@ import lzma
 import re
 import stat
 import sys
+import warnings
 import zlib
 from dataclasses import dataclass
 from itertools import islice, product
@@ -39,6 +40,7 @@ MISSING = (
         for cases in product(*((c, c.upper()) if c != "/" else (c,) for c in w))
     ),
 )
+PURE = ("string", "boolean", "empty")  # kinds of columns that are parsed as a whole
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # the first bytes of compressed files; they are no text
 PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
@@ -71,6 +73,8 @@ class Table:
         CSV text in UTF-8 with LF line ends, or the cells.
     delimiter : str or None
         None between columns of white space.
+    skipped : int
+        Lines of CSV text before the rows.
     """
 
     path: str
@@ -78,6 +82,7 @@ class Table:
     width: int
     content: object
     delimiter: str | None = None
+    skipped: int = 0
 
     def title(self, j):
         """Return a column for people: its name, or its number from 1."""
@@ -105,14 +110,14 @@ class Table:
             name = self.names[j]
             if not name or re.fullmatch("Unnamed: [0-9]+", name):
                 raise ValueError(
-                    f"{self.path}: column {j + 1} has no name, as an index that pandas writes: name it, or leave it "
-                    f"out with --ignore {j + 1}"
+                    f"{self.path}: column {j + 1} has no name, as an index that pandas writes: name it, or "
+                    f"leave it out with --ignore {j + 1}"
                 )
             if self.names.count(name) > 1:
                 numbers = [k + 1 for k, other in enumerate(self.names) if other == name]
                 raise ValueError(
-                    f"{self.path}: columns {numbers[0]} and {numbers[1]} are both named {name!r}: rename one, or leave it "
-                    f"out with --ignore {numbers[1]}"
+                    f"{self.path}: columns {numbers[0]} and {numbers[1]} are both named {name!r}: rename "
+                    f"one, or leave it out with --ignore {numbers[1]}"
                 )
 
     def frame(self, used, text=(), labels=()):
@@ -121,28 +126,43 @@ class Table:
         Columns of `text` are not parsed as numbers. In `labels` only an empty cell is missing, else all words of
         `MISSING`.
         """
+        from pandas.api.types import infer_dtype, is_numeric_dtype
+
+        if not isinstance(self.content, bytes):
+            frame = self.content.iloc[:, used].set_axis(used, axis=1)
+        else:
+            frame = self._parsed(text, labels)[used]
+            # pandas parses parts of a column, and may read numbers in one and words in another
+            mixed = [j for j in used if frame[j].dtype == object and infer_dtype(frame[j]) not in PURE]
+            if mixed:
+                frame[mixed] = self._parsed({*text, *mixed}, labels)[mixed]
+        for j in used:
+            if not is_numeric_dtype(frame[j]) or j in text:
+                frame[j] = _words(frame[j], j in text, ("",) if j in labels else MISSING)
+        return frame
+
+    def _parsed(self, text, labels):
+        """Return all columns of CSV text; see `frame`."""
         import pandas
 
-        if isinstance(self.content, bytes):
-            old = pandas.__version__ < "3"  # which rounds to 16 digits by default
-            frame = pandas.read_csv(
-                io.BytesIO(self.content),
-                sep=r"\s+" if self.delimiter is None else self.delimiter,
-                header=None if self.names is None else 0,
-                names=range(self.width),
-                usecols=used,
-                index_col=False,
-                dtype=dict.fromkeys(text, str),
-                keep_default_na=False,
-                na_values={j: ("",) if j in labels else MISSING for j in used},
-                skipinitialspace=True,
-                low_memory=False,
-                **({"float_precision": "round_trip"} if old else {}),
-            )[used]
-        else:
-            frame = self.content.iloc[:, used].set_axis(used, axis=1)
-        columns = {j: _column(frame[j], j in text, j in labels) for j in used}
-        return pandas.DataFrame(columns, columns=used, index=range(len(frame)))
+        old = pandas.__version__ < "3"  # which rounds to 16 digits by default
+        try:
+            with warnings.catch_warnings(action="ignore", category=pandas.errors.DtypeWarning):
+                return pandas.read_csv(
+                    io.BytesIO(self.content),
+                    sep=r"\s+" if self.delimiter is None else self.delimiter,
+                    header=None,
+                    index_col=False,
+                    skiprows=self.skipped,
+                    dtype=dict.fromkeys(text, str),
+                    keep_default_na=False,
+                    na_values={j: ("",) if j in labels else MISSING for j in range(self.width)},
+                    skipinitialspace=True,
+                    **({"float_precision": "round_trip"} if old else {}),
+                )
+        except pandas.errors.ParserError as error:
+            _check_rows(self.path, self.content, self.delimiter, self.width)
+            raise ValueError(f"{self.path}: {' '.join(str(error).split())}") from None
 
     def place(self, n):
         """Return row n of the data, from 0, for people: its line, or its number from 1."""
@@ -165,16 +185,17 @@ class LIBSVMText:
     labels: np.ndarray
 
 
-def _column(column, as_text, is_label):
-    """Return a column with numbers as they are, or words without white space around; None where missing."""
+def _words(column, as_text, missing):
+    """Return a column of words without white space around, as text if `as_text`; None where one is missing."""
     import pandas
 
-    if (as_text and pandas.api.types.is_numeric_dtype(column)) or (column.dtype == bool and as_text):
-        return column.map(str, na_action="ignore").astype(object)
-    if pandas.api.types.is_numeric_dtype(column) or column.dtype == bool:
+    if column.dtype == bool or pandas.api.types.is_numeric_dtype(column):
+        return column.map(str, na_action="ignore").astype(object) if as_text else column
+    kinds = [word for word in column.unique() if isinstance(word, str)]
+    if all(word == word.strip() and word not in missing for word in kinds):
         return column
     words = column.map(lambda word: word.strip() if isinstance(word, str) else word, na_action="ignore")
-    return words.where(~words.isin(("",) if is_label else MISSING))
+    return words.where(~words.isin(missing))
 
 
 def opened(path, header=None, delimiter=None, zero_based=False, max_bytes=2**30, label=None, names=()):
@@ -242,15 +263,18 @@ def _bytes_of(path, max_bytes):
         return _limited(sys.stdin.buffer, path, max_bytes)
     path = Path(path)
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
+        facts = path.stat()
+        if stat.S_ISREG(facts.st_mode):
+            _check_memory(path, facts.st_size, max_bytes)
+            return path.read_bytes()
+        if stat.S_ISFIFO(facts.st_mode):
             with path.open("rb") as file:
                 return _limited(file, path, max_bytes)
     except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{path}: there is no such file") from None
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
-    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")
+    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(facts.st_mode) else 'device'}, not a file")
 
 
 def _limited(file, path, max_bytes):
@@ -267,8 +291,8 @@ def _check_memory(path, n_bytes, max_bytes):
     """Raise a ValueError if a file takes more bytes of memory, unpacked, than are allowed."""
     if n_bytes > max_bytes:
         raise ValueError(
-            f"{path}: takes more than {max_bytes} bytes of memory, unpacked; --max-bytes allows more where the "
-            "memory is there"
+            f"{path}: takes more than {max_bytes} bytes of memory, unpacked; --max-bytes allows more where "
+            "the memory is there"
         )
 
 
@@ -284,7 +308,7 @@ def _checked_text(path, raw):
         raise ValueError(f"{path}: not a text file in UTF-8")
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    if not raw.strip():
+    if raw.isspace() or not raw:
         raise ValueError(f"{path}: the file is empty")
     return raw
 
@@ -292,24 +316,31 @@ def _checked_text(path, raw):
 def _csv(path, content, header, delimiter, max_bytes, label, names):
     """Return the Table of a CSV text; raise a ValueError unless all rows have as many cells as the first."""
     # 1) the size, before anything is split
-    first = content.lstrip(b"\n").partition(b"\n")[0]
+    lines = ((n, line) for n, line in enumerate(io.BytesIO(content), 1) if not line.isspace())
+    number, first = next(lines)
     marks = max(first.count(mark) for mark in (b",", b";", b"\t", b" ", (delimiter or ",").encode()))
     _check_memory(path, len(content) + COLUMN * marks, max_bytes)
-    # 2) the delimiter and the names
     if delimiter is None:
         delimiter = _told_delimiter(content)
+    values, mark = np.frombuffer(content, dtype=np.uint8), ord(delimiter or " ")
+    parts = (values[begin : begin + CHUNK] for begin in range(0, values.size, CHUNK))
+    marks = sum(int(np.count_nonzero(part == mark)) for part in parts)
+    cells = marks + content.count(b"\n") + (not content.endswith(b"\n"))
+    _check_memory(path, len(content) + CELL * cells, max_bytes)
+    # 2) the names, and rows of equal length; pandas refuses only those that are longer
     try:
         rows = [row for _, row in islice(_rows(content, delimiter), SAMPLE)]
         width = len(rows[0])
-        cells = _checked_rows(path, content, delimiter, width) * width
+        uneven = cells % width or marks != cells // width * (width - 1)
+        if delimiter is None or b'"' in content or uneven:
+            _check_rows(path, content, delimiter, width)
     except csv.Error as error:
         raise ValueError(f"{path}: {error}") from None
-    _check_memory(path, len(content) + CELL * cells, max_bytes)
     if header is None:
         header = _has_header(path, rows, label, names)
-    if cells == width * header:
+    if len(rows) == header:
         raise ValueError(f"{path}: no row of data")
-    return Table(str(path), rows[0] if header else None, width, content, delimiter)
+    return Table(str(path), rows[0] if header else None, width, content, delimiter, number if header else 0)
 
 
 def _told_delimiter(content):
@@ -343,27 +374,15 @@ def _rows(content, delimiter):
             yield reader.line_num, row
 
 
-def _checked_rows(path, content, delimiter, width):
-    """Return the number of rows; raise a ValueError for one that has not as many cells as the first."""
-    if b'"' in content:
-        counted_rows = ((number, len(row)) for number, row in _rows(content, delimiter))
-    elif delimiter is None:
-        counted_rows = (
-            (n, len(line.split())) for n, line in enumerate(io.BytesIO(content), 1) if line.strip()
-        )
-    else:
-        mark, lines = delimiter.encode(), enumerate(io.BytesIO(content), 1)
-        counted_rows = ((n, line.count(mark) + 1) for n, line in lines)
-    m, last = 0, 0
-    for number, n in counted_rows:
-        if n != width:
-            if n == 1 and b'"' not in content and not content.splitlines()[number - 1].strip():
-                continue
-            raise ValueError(f"{path}, line {number}: the row has {n} cells, and the first line {width}")
-        m, last, before = m + 1, number, last
+def _check_rows(path, content, delimiter, width):
+    """Raise a ValueError for a row that has not as many cells as the first, or a quote that is not closed."""
+    last = before = 0
+    for number, row in _rows(content, delimiter):
+        if len(row) != width:
+            raise ValueError(f"{path}, line {number}: the row has {len(row)} cells, and the first line {width}")
+        last, before = number, last
     if content.count(b'"') % 2 and last - before > 1:
         raise ValueError(f"{path}, line {before + 1}: a quote that begins there is not closed")
-    return m
 
 
 def _has_header(path, rows, label, names):
@@ -439,8 +458,8 @@ def _parquet(path, raw, max_bytes):
             or types.is_string_view(kind)
         ):
             raise ValueError(
-                f"{path}, column {field.name!r}: holds {field.type}, which is neither a number nor text: make it one, "
-                f"or leave the column out of the file"
+                f"{path}, column {field.name!r}: holds {field.type}, which is neither a number nor text: "
+                f"make it one, or leave the column out of the file"
             )
     if table.num_rows == 0:
         raise ValueError(f"{path}: no row of data")
@@ -493,8 +512,8 @@ def _is_libsvm(path, content):
         cells = [cell for cell in re.split(r"[\s,;|]+", line)[1:] if cell]
         if cells and all(map(PAIRED.fullmatch, cells)) and not all(map(CLOCK.fullmatch, cells)):
             raise ValueError(
-                f"{path}, line {number}: {cells[0]!r} is nearly a pair of LIBSVM text, which has a label and pairs as "
-                "3:0.5 between blanks; --delimiter reads it as a table"
+                f"{path}, line {number}: {cells[0]!r} is nearly a pair of LIBSVM text, which has a label and "
+                "pairs as 3:0.5 between blanks; --delimiter reads it as a table"
             )
         return False
     return False

@@ -51,7 +51,8 @@ def named_score(option, text):
     except ValueError:
         near = get_close_matches(name, get_scorer_names(), 1)
         raise ValueError(
-            f"{option} must be a name of sklearn.metrics.get_scorer_names(), such as balanced_accuracy, f1 or roc_auc, "
+            f"{option} must be a name of sklearn.metrics.get_scorer_names(), such as balanced_accuracy, f1 "
+            "or roc_auc, "
             f"got {name!r}" + (f": is it {near[0]}?" if near else "")
         ) from None
     return (name if text else None), (positive or None)
@@ -234,7 +235,8 @@ class Classification(Task):
                 lack = f"no row of class {name_of(unseen[0])} to score {arguments.scoring} by"
             if lack:
                 raise ValueError(
-                    f"{option} {k} with --groups leaves {lack} in fold {h}: take fewer folds, or smaller groups"
+                    f"{option} {k} with --groups leaves {lack} in fold {h}: take fewer folds, or smaller "
+                    "groups"
                 )
         return splitter
 
@@ -361,8 +363,8 @@ class Regression(Task):
         if SMALL <= y.std() <= LARGE or any(name == "epsilon" for name, _ in arguments.set):
             return None
         return (
-            f"the numbers to predict deviate by {y.std():.3g} from their mean; C and epsilon, 0.1 by default, are in "
-            "their units"
+            f"the numbers to predict deviate by {y.std():.3g} from their mean; C and epsilon, 0.1 by "
+            "default, are in their units"
         )
 
     def results(self, key, title, predicted, y, weighted=False):
@@ -427,8 +429,8 @@ class OneClass(Task):
         accepted = [kind for kind in kinds if _is_label(kind, positive or "1")]
         if not accepted:
             raise ValueError(
-                f"{option} {text}: rows to accept have the label {positive or 1}, which is none of {', '.join(kinds)}; "
-                f"{name}:LABEL names it"
+                f"{option} {text}: rows to accept have the label {positive or 1}, which is none of "
+                f"{', '.join(kinds)}; {name}:LABEL names it"
             )
         if len(accepted) == len(kinds):
             raise ValueError(f"{option} needs rows of outliers, and the label of all rows is {kinds[0]}")
@@ -499,7 +501,8 @@ def check_task(arguments):
         raise ValueError("--gamma is for kernels that have one, got --kernel linear")
     if vars(arguments).get("groups") and vars(arguments).get("by") not in (None, "cv"):
         raise ValueError(
-            f"--by {arguments.by} leaves out single rows, and the others of their group would stay: --groups is for --by cv"
+            f"--by {arguments.by} leaves out single rows, and the others of their group would stay: --groups "
+            "is for --by cv"
         )
 
 
