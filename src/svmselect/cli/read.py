@@ -148,7 +148,7 @@ class Table:
         old = pandas.__version__ < "3"  # which rounds to 16 digits by default
         try:
             with warnings.catch_warnings(action="ignore", category=pandas.errors.DtypeWarning):
-                return pandas.read_csv(
+                frame = pandas.read_csv(
                     io.BytesIO(self.content),
                     sep=r"\s+" if self.delimiter is None else self.delimiter,
                     header=None,
@@ -161,8 +161,11 @@ class Table:
                     **({"float_precision": "round_trip"} if old else {}),
                 )
         except pandas.errors.ParserError as error:
+            frame, fault = None, error
+        if frame is None or frame.shape[1] != self.width:
             _check_rows(self.path, self.content, self.delimiter, self.width)
-            raise ValueError(f"{self.path}: {' '.join(str(error).split())}") from None
+            raise ValueError(f"{self.path}: {' '.join(str(fault).split())}")
+        return frame
 
     def place(self, n):
         """Return row n of the data, from 0, for people: its line, or its number from 1."""
@@ -376,13 +379,13 @@ def _rows(content, delimiter):
 
 def _check_rows(path, content, delimiter, width):
     """Raise a ValueError for a row that has not as many cells as the first, or a quote that is not closed."""
-    last = before = 0
+    last, odd = 0, content.count(b'"') % 2
     for number, row in _rows(content, delimiter):
+        if odd and number > last + 1 and "\n" in row[-1]:
+            raise ValueError(f"{path}, line {last + 1}: a quote that begins there is not closed")
         if len(row) != width:
             raise ValueError(f"{path}, line {number}: the row has {len(row)} cells, and the first line {width}")
-        last, before = number, last
-    if content.count(b'"') % 2 and last - before > 1:
-        raise ValueError(f"{path}, line {before + 1}: a quote that begins there is not closed")
+        last = number
 
 
 def _has_header(path, rows, label, names):
