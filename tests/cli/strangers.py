@@ -23,8 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from svmselect.cli import main
-from svmselect.cli.read import read
+from svmselect.cli.arguments import parser
+from svmselect.cli import COMMANDS
+from svmselect.cli.columns import load
 
+MOST = 160  # characters of a sentence in the table
 SAME, REMARK, REFUSED = "same numbers", "remark", "refused"
 COLUMNS = ("file", "what it did", "what it said")
 # results that are those of the rows, and not of how a file has them
@@ -37,6 +40,7 @@ VALUES = (RNG.normal(size=(M, 3)) + LABELS[:, None]).round(3)
 COUNTS = RNG.integers(1, 6, size=(M, 3)) + LABELS[:, None]  # as a questionnaire has them
 WORDS = np.array(["ill", "well"])[LABELS]
 NAMES = ["age", "dose", "weight", "state"]
+ARFF = "% from a clinic\n@RELATION rows\n@attribute age numeric\n@attribute dose REAL\n@attribute weight numeric\n@attribute state {ill,well}\n@data\n"
 
 
 @dataclass(frozen=True)
@@ -122,9 +126,8 @@ def tables():
         Stranger(
             "single quotes around all cells",
             "'{}'\n".format(base.strip().replace(",", "','").replace("\n", "'\n'")).encode(),
-            REMARK,
-            ("'age'", "--ignore"),
-            same=False,
+            REFUSED,
+            ("line 2", "\"'age'\"", "--ignore"),
         ),
         Stranger(
             "a quote that is not closed",
@@ -148,27 +151,32 @@ def tables():
         Stranger(
             "numbers as names, as pandas writes them",
             text_of(plain(), ["0", "1", "2", "state"]).encode(),
-            REMARK,
-            ("--header",),
+            REFUSED,
+            ("line 1", "--header"),
         ),
         Stranger(
             "an index without a name, as pandas writes it",
             with_column(range(M), ""),
-            REMARK,
-            ("first column is left out", "--ignore 1"),
+            REFUSED,
+            ("column 1 has no name", "--ignore 1"),
         ),
         Stranger(
             "names one short of the columns, as R writes them",
             text_of([range(1, M + 1), *plain()], NAMES).encode(),
             REFUSED,
-            ("expected 4 columns, found 5",),
+            ("line 2", "5 cells", "4"),
         ),
-        Stranger("two columns of one name", text_of(plain(), ["a", "a", "b", "state"]).encode()),
+        Stranger(
+            "two columns of one name",
+            text_of(plain(), ["a", "a", "b", "state"]).encode(),
+            REFUSED,
+            ("columns 1 and 2", "'a'"),
+        ),
         Stranger(
             "no number in any cell",
             text_of([WORDS[::-1], WORDS], ["a", "b"]).encode(),
             REMARK,
-            ("no cell of the table is a number",),
+            ("words in column 'a'",),
             same=False,
         ),
         Stranger("a comment in the first line", ("# from a clinic\n" + base).encode(), REFUSED, ("line 2",)),
@@ -185,7 +193,7 @@ def tables():
             "the label first, and fractions last",
             text_of([WORDS, *plain()[:3]], None).encode(),
             REFUSED,
-            ("no class label", "--label"),
+            ("--task regression", "--label"),
         ),
         Stranger(
             "the label first, and counts last",
@@ -225,7 +233,7 @@ def tables():
             "numbers to predict",
             text_of(plain(labels=VALUES[:, 0] * 3)).encode(),
             REFUSED,
-            ("no class label",),
+            ("--task regression", "'state'"),
         ),
         Stranger("one class", text_of(plain(labels=["ill"] * M)).encode(), REFUSED, ("one class only",)),
         # missing values
@@ -260,35 +268,34 @@ def tables():
         Stranger(
             "decimal commas between semicolons",
             base.replace(",", ";").replace(".", ",").encode(),
-            REMARK,
-            ("decimal comma",),
+            REFUSED,
+            ("line 2", "'age'", "decimal=','"),
         ),
         Stranger(
             "decimal commas in quotes",
             text_of(
                 [[f'"{v}"'.replace(".", ",") for v in column] for column in plain()[:3]] + [list(WORDS)]
             ).encode(),
-            REMARK,
-            ("'age'", "read as numbers"),
+            REFUSED,
+            ("line 2", "'age'", "another dress"),
         ),
         Stranger(
             "commas of thousands in quotes",
             with_column(price, "price"),
-            REMARK,
-            ("'price'", "read as numbers"),
-            same=False,
+            REFUSED,
+            ("line 2", "'price'", "thousands=','"),
         ),
         Stranger(
             "a sign of money",
             text_of([[f"${v}" for v in plain()[0]], *plain()[1:]]).encode(),
-            REMARK,
-            ("'age'", "read as numbers"),
+            REFUSED,
+            ("line 2", "'age'", "another dress"),
         ),
         Stranger(
             "a per cent sign",
             text_of([[f"{v}%" for v in plain()[0]], *plain()[1:]]).encode(),
-            REMARK,
-            ("'age'", "read as numbers"),
+            REFUSED,
+            ("line 2", "'age'", "another dress"),
         ),
         Stranger(
             "exponents",
@@ -297,7 +304,10 @@ def tables():
             ).encode(),
         ),
         Stranger(
-            "numbers as 1_000", text_of(changed(1, 4, "1_000")).encode(), REFUSED, ("line 6", "'1_000'")
+            "numbers as 1_000",
+            text_of(changed(1, 4, "1_000")).encode(),
+            REFUSED,
+            ("line 6", "'1_000'", "another dress"),
         ),
         # ids and dates
         Stranger(
@@ -334,7 +344,7 @@ def tables():
             ("'name'", "--ignore"),
             same=False,
         ),
-        Stranger("dates", with_column(dates, "day"), REMARK, ("'day'", "categories"), same=False),
+        Stranger("dates", with_column(dates, "day"), REMARK, ("'day'", "words"), same=False),
         Stranger(
             "categories that differ by case",
             with_column(np.array(["Oslo", "oslo", "Rome"])[np.arange(M) % 3], "city"),
@@ -349,9 +359,34 @@ def tables():
         ),
         Stranger(
             "ARFF of Weka",
-            ("@relation rows\n@attribute age numeric\n@data\n" + text_of(plain(), None)).encode(),
+            (ARFF + text_of(plain(), None)).encode(),
+        ),
+        Stranger("ARFF, cut off", (ARFF + "1,2").encode(), REFUSED, ("ARFF",)),
+        # what pandas does in silence
+        Stranger(
+            "a row that is longer", base.replace("ill", "ill,1", 1).encode(), REFUSED, ("line 2", "5 cells")
+        ),
+        Stranger(
+            "a row that is shorter", base.replace(",ill", "", 1).encode(), REFUSED, ("line 2", "3 cells")
+        ),
+        Stranger(
+            "a whole number above 2^53",
+            text_of(changed(1, 4, 2**53 + 1)).encode(),
             REFUSED,
-            ("ARFF",),
+            ("line 6", "'dose'", str(2**53 + 1)),
+        ),
+        Stranger(
+            "blanks between thousands",
+            with_column([f"12 {n}" for n in range(100, 100 + M)], "n"),
+            REFUSED,
+            ("line 2", "'12 100'"),
+        ),
+        Stranger(
+            "dates with a time",
+            with_column([f"2026-11-{1 + n % 9:02} 10:00:00" for n in range(M)], "t"),
+            REMARK,
+            ("'t'", "words"),
+            same=False,
         ),
         Stranger("HTML", b"<html><body><table><tr><td>1</td></tr></table></body></html>", REFUSED, ("HTML",)),
         Stranger("an empty file", b"", REFUSED, ("empty",)),
@@ -379,7 +414,7 @@ def libsvm_texts():
     base, zero = text(), text(first=0)
     return [
         stranger("as it should be", base),
-        stranger("features from 0, as scikit-learn writes them", zero, REMARK, ("from 0", "--zero-based")),
+        stranger("features from 0, as scikit-learn writes them", zero, REFUSED, ("line 1", "--zero-based")),
         stranger("features from 0, with --zero-based", zero, words=("--zero-based",)),
         stranger("Windows line ends", base.replace("\n", "\r\n")),
         stranger("no line end at the end", base.rstrip()),
@@ -387,11 +422,11 @@ def libsvm_texts():
         stranger("a byte order mark", "\ufeff" + base),
         stranger("+ before labels and qid", base.replace("\n1 ", "\n+1 qid:1 ")),
         stranger("tabs", base.replace(" ", "\t")),
-        stranger("several labels", text(label="{},2"), REFUSED, ("line 1", "'0,2'", "several labels")),
-        stranger("weights of rows", text(label="{}:2"), REFUSED, ("line 1", "'0:2'", "weights")),
+        stranger("several labels", text(label="{},2"), REFUSED, ("line 1", "'0,2'")),
+        stranger("weights of rows", text(label="{}:2"), REFUSED, ("line 1", "'0:2'")),
         stranger("a colon after the label", text(label="{}:"), REFUSED, ("line 1", "'0:'")),
-        stranger("commas", text(mark=","), REFUSED, ("nearly LIBSVM text", "','")),
-        stranger("semicolons", text(mark=";"), REFUSED, ("nearly LIBSVM text", "';'")),
+        stranger("commas", text(mark=","), REFUSED, ("line 1", "nearly a pair")),
+        stranger("semicolons", text(mark=";"), REFUSED, ("line 1", "nearly a pair")),
         stranger("words as labels", text(label="c{}"), REFUSED, ("line 1", "'c0'")),
         stranger(
             "features that do not increase", base.replace("1:", "9:", 1), REFUSED, ("line 1", "increase")
@@ -402,7 +437,7 @@ def libsvm_texts():
         stranger("no value", base.replace(f"1:{VALUES[0, 0]}", "1:", 1), REFUSED, ("line 1", "'1:'")),
         rows_without("rows without a feature, written as 1:0", " 1:0"),
         rows_without("60 rows without a feature first", ""),
-        stranger("names of features", base.replace(" 1:", " age:"), REFUSED, ("line 1", "among its pairs")),
+        stranger("names of features", base.replace(" 1:", " age:"), REFUSED, ("line 1", "'age:-1.738'")),
     ]
 
 
@@ -444,14 +479,19 @@ def mirror_rows(folder):
     rows = []
     for path in mirror_files(folder):
         name = path.relative_to(folder).as_posix()
+        arguments = parser(COMMANDS).parse_args(["loo", str(path), "--standardise"])
         try:
-            data = read(path)
+            with redirect_stderr(io.StringIO()):
+                data = load(arguments)
         except ValueError as error:
             rows.append((name, REFUSED, str(error).replace(str(path), "FILE")))
         else:
-            m, d = data.X.shape
-            did = f"{m} rows, {d} features, {len({*data.labels.tolist()})} classes"
-            rows.append((name, did, "; ".join([f"label: {data.label_column}", *data.doubts])))
+            m, d = data.frame.shape
+            labels = (
+                "numbers to predict" if data.task == "regression" else f"{np.unique(data.y).size} classes"
+            )
+            said = "; ".join([f"label: {data.label}", *data.doubts]).replace(str(path), "FILE")
+            rows.append((name, f"{m} rows, {d} features, {labels}", said))
     return rows
 
 
@@ -496,6 +536,11 @@ def table(strangers):
     return rows
 
 
+def shortened(rows):
+    """Return rows of the table as they are printed: with the beginning of a long sentence."""
+    return [(*row[:2], row[2] if len(row[2]) <= MOST else f"{row[2][:MOST]} ...") for row in rows]
+
+
 def main_program(path):
     """Write the table."""
     path, mirror = Path(path).resolve(), os.environ.get("SVMSELECT_MIRROR")
@@ -510,7 +555,7 @@ def main_program(path):
         os.chdir("/")
     rows += mirror_rows(mirror)
     with path.open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *rows])
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *shortened(rows)])
 
 
 if __name__ == "__main__":

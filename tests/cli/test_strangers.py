@@ -4,12 +4,8 @@ import csv
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 from cli import strangers
-from scipy import sparse
-
-from svmselect.cli.read import read
 
 FILES = [*strangers.tables(), *strangers.libsvm_texts()]
 TABLE = Path(__file__).parents[2] / "docs/strangers.csv"
@@ -54,51 +50,21 @@ def printed():
 
 
 def test_the_documented_table_is_what_the_command_does(rows):
-    assert printed()[: len(rows)] == [*rows.values()]
+    assert printed()[: len(rows)] == strangers.shortened(rows.values())
 
 
 @pytest.mark.slow
 @needs_mirror
 def test_the_documented_table_has_the_files_of_the_mirror(rows):
-    assert printed()[len(rows) :] == strangers.mirror_rows(MIRROR)
+    assert printed()[len(rows) :] == strangers.shortened(strangers.mirror_rows(MIRROR))
 
 
-@pytest.mark.slow
-@needs_mirror
-@pytest.mark.parametrize(
-    ("name", "mark"),
-    [
-        ("ida_diabetis/pima-indians-diabetes.data.csv", ","),
-        ("breast-cancer/breast-cancer-wisconsin.data", ","),
-        ("parkinson_multiple_sound/train_data.txt", ","),
-        ("heart/heart", None),
-    ],
-)
-def test_a_file_of_the_mirror_in_other_clothes(file, name, mark):
-    """Also LIBSVM text as a table, and from 0."""
-    path = MIRROR / name
-    options = {} if mark is None else {"drop_missing": True}
-    expected = read(path, **options)
-    X = expected.X.toarray() if sparse.issparse(expected.X) else expected.X
-    text = path.read_text()
-    if mark is None:
-        text = "".join(
-            ",".join([*map(repr, row), f"{label:g}"]) + "\n"
-            for row, label in zip(X.tolist(), expected.labels, strict=True)
-        )
+def test_clothes_change_no_value_of_a_real_file(run, file):
+    """The same rows, whatever stands between the cells, at the ends of lines, or around the file."""
+    text = strangers.text_of(strangers.plain())
+    said = {}
     for clothing, content in strangers.clothes(text, ",").items():
-        result = read(file(content, "rows"), **options)
-        np.testing.assert_array_equal(result.X, X, err_msg=clothing)
-        assert result.labels.tolist() == expected.labels.tolist()
-        assert mark is None or result.doubts == expected.doubts
-
-
-def test_a_file_of_another_format_is_named_whatever_its_name(file):
-    for content, word in (
-        (b"PK\x03\x04...", "zip"),
-        (b'\xef\xbb\xbf[{"a": 1}]', "JSON"),
-        (b"<?xml?>", "XML"),
-    ):
-        with pytest.raises(ValueError, match=f"looks like .*{word}"):
-            read(file(content, "rows.csv"))
-    assert read(file("{a,y\n1,0\n2,1\n"), format="csv").X.shape == (2, 1)
+        status, out, err = run("loo", file(content, "rows"), "--json")
+        assert (status, err) == (0, ""), clothing
+        said[clothing] = strangers.results_of(out)
+    assert all(one == said["commas"] for one in said.values())

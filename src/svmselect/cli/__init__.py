@@ -6,57 +6,19 @@ import sys
 import warnings
 from importlib import import_module
 
-from svmselect.cli.arguments import apply_task, parser
-from svmselect.cli.output import NumbersError, check_outputs, warn
+from svmselect.cli.arguments import parser
+from svmselect.cli.output import check_outputs, warn
 
 __all__ = ["COMMANDS", "exit_status", "main"]
 
 
-# the module with the commands of a task, each a function of its name; None where each has its module
-MODULES = {"classification": None, "regression": "targets", "one-class": "one_class"}
+def _late(name, module):
+    """Return a command whose module, which takes seconds to import, is imported when it runs."""
+    return lambda arguments: getattr(import_module(f"svmselect.cli.{module}"), name)(arguments)
 
 
-def _late(command, module):
-    """Return a command whose module, which takes seconds to import, is imported when it runs.
-
-    `module` has the function of this name for classification.
-    """
-
-    def run_task(arguments):
-        apply_task(arguments)
-        imported = import_module(f"svmselect.cli.{MODULES[arguments.task] or module}")
-        getattr(imported, command)(arguments)
-
-    def run(arguments):
-        guessed = arguments.task is None
-        if guessed:
-            arguments.task = "classification" if arguments.epsilon is None else "regression"
-        try:
-            return run_task(arguments)
-        except NumbersError as error:
-            # standard input cannot be read again
-            if not guessed or arguments.strict or arguments.file == "-":
-                raise
-            warn(f"{error.finding}: it is taken for a number to predict, as --task regression says")
-        arguments.task = "regression"
-        return run_task(arguments)
-
-    return run
-
-
-def _predict(arguments):
-    """Run the command `predict`, whose task is that of the model."""
-    import_module("svmselect.cli.predict").predict(arguments)
-
-
-COMMANDS = {
-    "loo": _late("loo", "loo"),
-    "cv": _late("cv", "models"),
-    "span": _late("span", "models"),
-    "select": _late("select", "select"),
-    "train": _late("train", "train"),
-    "predict": _predict,
-}
+COMMANDS = {name: _late(name, "commands") for name in ("loo", "cv", "span", "select", "train")}
+COMMANDS["predict"] = _late("predict", "predict")
 
 
 def main(words=None):

@@ -2,23 +2,16 @@
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
 
-__all__ = ["NumbersError", "check_outputs", "percent", "show", "table", "text", "visible", "warn"]
+__all__ = ["check_outputs", "counted", "name_of", "percent", "show", "table", "text", "visible", "warn"]
 
 READ = {"file": "the file that is read", "model": "the model that is read"}
-WRITTEN = ("save", "output", "report", "plot")
-
-
-class NumbersError(ValueError):
-    """A label that is no class, but may be a number to predict; `finding` says how it looks."""
-
-    def __init__(self, finding):
-        super().__init__(f"{finding}: that is no class label (see --label and --task)")
-        self.finding = finding
+WRITTEN = ("save", "output", "report")
 
 
 def show(result, as_json, lines):
@@ -86,18 +79,31 @@ def warn(sentence):
     print(f"svmselect: {visible(str(sentence))}", file=sys.stderr)
 
 
+def counted(n, one, more):
+    """Return a number with its noun."""
+    return f"{n} {one if n == 1 else more}"
+
+
+def name_of(label):
+    """Return a class for people: whole numbers without a point."""
+    return f"{label:.0f}" if isinstance(label, float) and label == math.floor(label) else str(label)
+
+
 def check_outputs(arguments):
-    """Raise a ValueError, before anything is read, for a file that would be lost or is no file."""
+    """Raise a ValueError, before anything is read, for a file that cannot be written, or would be lost."""
     given = vars(arguments)
     taken = {Path(given[name]).resolve(): role for name, role in READ.items() if given.get(name, "-") != "-"}
     for name in WRITTEN:
-        path = given.get(name)
-        if path is None:
-            continue
-        if Path(path).exists() and not Path(path).is_file():
-            kind = "folder" if Path(path).is_dir() else "device"
-            raise ValueError(f"--{name} {path}: is a {kind}, not a file")
-        place = Path(path).resolve()
-        if place in taken:
-            raise ValueError(f"--{name} {path}: would be written over {taken[place]}")
-        taken[place] = f"what --{name} writes"
+        paths = given.get(name) or []
+        for path in [paths] if isinstance(paths, str) else paths:
+            place, folder = Path(path).resolve(), Path(path).absolute().parent
+            if Path(path).exists() and not Path(path).is_file():
+                kind = "folder" if Path(path).is_dir() else "device"
+                raise ValueError(f"--{name} {path}: is a {kind}, not a file")
+            if place in taken:
+                raise ValueError(f"--{name} {path}: would be written over {taken[place]}")
+            if not folder.is_dir():
+                raise ValueError(f"--{name} {path}: there is no folder {folder}")
+            if not os.access(folder, os.W_OK):
+                raise ValueError(f"--{name} {path}: nothing can be written in the folder {folder}")
+            taken[place] = f"what --{name} writes"

@@ -1,226 +1,238 @@
-"""Files of users: features and labels of a CSV table, a Parquet file or LIBSVM text."""
+"""Clean files: a CSV, Parquet or ARFF table as a DataFrame, or LIBSVM text as a sparse matrix.
+
+Anything else is refused by a sentence that names the place and what to do.
+"""
 
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import io
 import lzma
-import math
 import re
 import stat
 import sys
+import warnings
 import zlib
 from dataclasses import dataclass
-from datetime import date, datetime, time
-from decimal import Decimal
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.arguments import MAX_BYTES
-from svmselect.cli.csv_table import MISSING, Cells, csv_columns, is_number, known_columns, look_alikes
-from svmselect.cli.encoding import Column, Encoding, learned
-from svmselect.cli.libsvm_text import check_no_variant, is_libsvm, libsvm_rows
-from svmselect.cli.output import NumbersError
+from svmselect.cli.arguments import is_number
+from svmselect.csr import as_csr
 
-__all__ = ["MOST_CLASSES", "PARQUET", "Table", "label_names", "read", "read_rows", "text_of", "unpacked"]
+__all__ = ["LIBSVMText", "Table", "opened", "unpacked"]
 
-MOST_CLASSES = 50
-EXACT = 2**53  # from here on float64 has not every whole number
+SAMPLE = 20  # lines from which the format of a text is told
 CHUNK = 2**20
+# Bytes that pandas takes for a cell and for a column, and SciPy for a feature's value.
+CELL, COLUMN, PAIR = 24, 2000, 40
+MISSING = (
+    "",
+    "?",
+    *(
+        "".join(cases)
+        for w in ("na", "n/a", "nan", "null", "none")
+        for cases in product(*((c, c.upper()) if c != "/" else (c,) for c in w))
+    ),
+)
+PURE = ("string", "boolean", "empty")  # kinds of columns that are parsed as a whole
 OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-# the first bytes or words of files that are neither a table nor LIBSVM text, and the remedy
+# the first bytes of compressed files; they are no text
+PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
+PARQUET = b"PAR1"  # its first bytes
+ARFF = re.compile(r"(\s*%[^\n]*\n)*\s*@relation\b", re.IGNORECASE)
+# the beginnings of files that are no table, and the remedy
 FOREIGN = {
     rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
     rb"\s*(\[\s*)?[{\[]": "JSON: write it as CSV",
     rb"\s*<[!?a-zA-Z]": "HTML or XML: write it as CSV",
-    rb"\s*@relation\b": "ARFF of Weka: write it as CSV",
+    rb"MATLAB": "a file of MATLAB: write it as CSV",
 }
-# the first bytes of compressed files; they are no text
-PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
-PARQUET = b"PAR1"  # its first bytes
-# types of a cell; a date is a category
-KINDS = (str, bool, int, float, Decimal, date, datetime, time)
+PAIRED = re.compile(r"[^\s:,;|]+:[^\s:,;|]*")  # a feature and its value, as LIBSVM text has them
+PAIR_OF_NUMBERS = re.compile(r"[+-]?[0-9]+:\S+")
+CLOCK = re.compile(r"[0-2]?[0-9]:[0-5][0-9]")
+MOST_FEATURES = 2**27  # of LIBSVM text: a dense row of so many takes 1 GB
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of a file.
+    """A table whose columns are read once it is known which are text.
 
     Attributes
     ----------
-    X : ndarray or CSR matrix, shape (m, d), float64
-    numbers : ndarray of int, shape (m,)
-        The number of each row among the file's rows of data, from 1.
-    labels : ndarray, shape (m,), or None
-        Numbers to predict, or classes: float64 where all of them are whole numbers written in one way each,
-        else str; str beside rows of one class, None where these have no labels.
-    label_column : str or None
-        The name of the column of the labels, for people.
-    dropped : int
-        Rows left out because a value was missing.
-    encoding : Encoding
-        The map from cells to features.
-    raw : Cells or CSR matrix
-        The rows from which the encoding was learned.
-    groups : ndarray of str, shape (m,), or None
-        The group that each row belongs to.
-    doubts : tuple of str
-        Sentences on decisions that may be wrong, and their reasons.
+    path : str
+    names : list of str, or None
+        Without white space around; None where the columns have no names.
+    width : int
+    content : bytes or DataFrame
+        CSV text in UTF-8 with LF line ends, or the cells.
+    delimiter : str or None
+        None between columns of white space.
+    skipped : int
+        Lines of CSV text before the rows.
     """
 
-    X: np.ndarray | scipy.sparse.csr_matrix
-    numbers: np.ndarray
-    labels: np.ndarray | None
-    label_column: str | None
-    dropped: int
-    encoding: Encoding
-    raw: Cells | scipy.sparse.csr_matrix
-    groups: np.ndarray | None = None
-    doubts: tuple[str, ...] = ()
+    path: str
+    names: list[str] | None
+    width: int
+    content: object
+    delimiter: str | None = None
+    skipped: int = 0
+
+    def title(self, j):
+        """Return a column for people: its name, or its number from 1."""
+        return str(j + 1) if self.names is None or not self.names[j] else repr(self.names[j])
+
+    def number_of(self, column):
+        """Return the number of a column from 0, given its name or its number from 1."""
+        names = self.names or []
+        if column in names:
+            if names.count(column) > 1:
+                raise ValueError(
+                    f"{self.path}: {names.count(column)} columns are named {column!r}; give a number"
+                )
+            return names.index(column)
+        if re.fullmatch("-?[0-9]+", column) and 1 <= abs(int(column)) <= self.width:
+            return int(column) - 1 if int(column) > 0 else self.width + int(column)
+        known = (
+            f"the names are {', '.join(map(repr, names))}" if names else f"the columns are 1 to {self.width}"
+        )
+        raise ValueError(f"{self.path}: there is no column {column!r} ({known})")
+
+    def check_names(self, used):
+        """Raise a ValueError if a used column has no name, or that of another one."""
+        for j in used if self.names is not None else ():
+            name = self.names[j]
+            if not name or re.fullmatch("Unnamed: [0-9]+", name):
+                raise ValueError(
+                    f"{self.path}: column {j + 1} has no name, as an index that pandas writes: name it, or "
+                    f"leave it out with --ignore {j + 1}"
+                )
+            if self.names.count(name) > 1:
+                numbers = [k + 1 for k, other in enumerate(self.names) if other == name]
+                raise ValueError(
+                    f"{self.path}: columns {numbers[0]} and {numbers[1]} are both named {name!r}: rename "
+                    f"one, or leave it out with --ignore {numbers[1]}"
+                )
+
+    def frame(self, used, text=(), labels=()):
+        """Return the used columns as a DataFrame whose columns are their numbers from 0.
+
+        Columns of `text` are not parsed as numbers. In `labels` only an empty cell is missing, else all words of
+        `MISSING`.
+        """
+        from pandas.api.types import infer_dtype, is_numeric_dtype
+
+        if not isinstance(self.content, bytes):
+            frame = self.content.iloc[:, used].set_axis(used, axis=1)
+        else:
+            frame = self._parsed(text, labels)[used]
+            # pandas parses parts of a column, and may read numbers in one and words in another
+            mixed = [j for j in used if frame[j].dtype == object and infer_dtype(frame[j]) not in PURE]
+            if mixed:
+                frame[mixed] = self._parsed({*text, *mixed}, labels)[mixed]
+        for j in used:
+            if not is_numeric_dtype(frame[j]) or j in text:
+                frame[j] = _words(frame[j], j in text, ("",) if j in labels else MISSING)
+        return frame
+
+    def _parsed(self, text, labels):
+        """Return all columns of CSV text; see `frame`."""
+        import pandas
+
+        old = pandas.__version__ < "3"  # which rounds to 16 digits by default
+        try:
+            with warnings.catch_warnings(action="ignore", category=pandas.errors.DtypeWarning):
+                frame = pandas.read_csv(
+                    io.BytesIO(self.content),
+                    sep=r"\s+" if self.delimiter is None else self.delimiter,
+                    header=None,
+                    index_col=False,
+                    skiprows=self.skipped,
+                    dtype=dict.fromkeys(text, str),
+                    keep_default_na=False,
+                    na_values={j: ("",) if j in labels else MISSING for j in range(self.width)},
+                    skipinitialspace=True,
+                    **({"float_precision": "round_trip"} if old else {}),
+                )
+        except pandas.errors.ParserError as error:
+            frame, fault = None, error
+        if frame is None or frame.shape[1] != self.width:
+            _check_rows(self.path, self.content, self.delimiter, self.width)
+            raise ValueError(f"{self.path}: {' '.join(str(fault).split())}")
+        return frame
+
+    def place(self, n):
+        """Return row n of the data, from 0, for people: its line, or its number from 1."""
+        if not isinstance(self.content, bytes):
+            return f"row {n + 1}"
+        lines = (number for number, row in _rows(self.content, self.delimiter) if any(row))
+        return f"line {next(islice(lines, n + (self.names is not None), None))}"
+
+    def cell(self, n, j):
+        """Return the sentence's beginning for row n and column j: the file, the line and the column."""
+        return f"{self.path}, {self.place(n)}, column {self.title(j)}"
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Rows of a file for a trained model.
+class LIBSVMText:
+    """LIBSVM text: the features as a CSR matrix, shape (m, d), and the labels, shape (m,), of float64."""
 
-    Attributes
+    path: str
+    X: scipy.sparse.csr_matrix
+    labels: np.ndarray
+
+
+def _words(column, as_text, missing):
+    """Return a column of words without white space around, as text if `as_text`; None where one is missing."""
+    import pandas
+
+    if column.dtype == bool or pandas.api.types.is_numeric_dtype(column):
+        return column.map(str, na_action="ignore").astype(object) if as_text else column
+    kinds = [word for word in column.unique() if isinstance(word, str)]
+    if all(word == word.strip() and word not in missing for word in kinds):
+        return column
+    words = column.map(lambda word: word.strip() if isinstance(word, str) else word, na_action="ignore")
+    return words.where(~words.isin(missing))
+
+
+def opened(path, header=None, delimiter=None, zero_based=False, max_bytes=2**30, label=None, names=()):
+    """Return a file as a Table or as LIBSVMText, told from its content.
+
+    Parameters
     ----------
-    X : ndarray or CSR matrix, shape (m, n_features), float64
-    labels : list of str, or ndarray of float64, or None
-        As the file has them; an empty text is no label.
-    label_column : str or None
-        For people.
-    doubts : list of str
+    path : str
+        "-" is standard input. gzip, bzip2 and xz are unpacked.
+    header, delimiter, zero_based, max_bytes, label
+        The options of the command line. A delimiter says that the file is a table.
+    names : list of str
+        Names of columns that are looked for: a first line that has some names the columns.
+
+    Raises
+    ------
+    ValueError
+        The sentence names the file, and the line and the cell where there is one.
     """
-
-    X: np.ndarray | scipy.sparse.csr_matrix
-    labels: list[str] | np.ndarray | None
-    label_column: str | None
-    doubts: list[str]
-
-
-def read(
-    path,
-    format="auto",
-    label=None,
-    ignore=(),
-    header=None,
-    delimiter=None,
-    drop_missing=False,
-    strict=False,
-    categorical=(),
-    impute=False,
-    standardise=False,
-    groups=None,
-    zero_based=None,
-    max_bytes=MAX_BYTES,
-    task="classification",
-):
-    """Read a file to train on, as a Table.
-
-    The arguments are the options of the command line, whose help describes them. `format` is "auto", "csv" or
-    "libsvm"; by default it is told from the first lines, and a Parquet file by its first bytes. What
-    `header`, `delimiter`, `label` and `zero_based` do not say is told from the file, with a doubt where it
-    may be wrong; `strict` takes a doubt for an error. Raise a ValueError that names the file, and the line
-    and column where there is one.
-    """
-    # labels and columns, from a table or from LIBSVM text
-    text, format = _opened(path, format, max_bytes)
-    if format == "csv":
-        _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
-        zero_based = False
-        raw, categorical, dropped, doubts = csv_columns(
-            path,
-            text,
-            label,
-            ignore,
-            header,
-            delimiter,
-            drop_missing,
-            categorical,
-            impute,
-            groups,
-            labelled=task != "one-class",
-        )
-        numbers, label_doubts = raw.numbers, []
-        column, labels = _table_labels(path, raw, task, label, label_doubts)
-    else:
-        options = {"--label": label, "--ignore": ignore, "--delimiter": delimiter}
-        options |= {"--categorical": categorical, "--impute": impute, "--groups": groups}
-        _refuse(path, "CSV files", "LIBSVM text", options)
-        raw, labels, zero_based, doubts = _libsvm_columns(path, text, zero_based, task)
-        column = None if labels is None else "first of each line"
-        dropped, label_doubts = 0, []
-        numbers, groups = np.arange(1, raw.shape[0] + 1), None
-    # features, by an encoding that is learned from the rows
-    try:
-        encoding = learned(raw, categorical, impute, standardise, doubts, zero_based)
-    except ValueError as error:
-        raise ValueError(_placed(path, error)) from None
-    doubts += label_doubts
-    if strict and doubts:
-        raise ValueError(f"{path}: {doubts[0]} (refused by --strict)")
-    X = encoding.applied(raw, [])
-    names = None if groups is None else np.array(raw.column(raw.groups))
-    return Table(X, numbers, labels, column, dropped, encoding, raw, names, tuple(doubts))
-
-
-def read_rows(
-    path,
-    encoding,
-    format="auto",
-    label=None,
-    header=None,
-    delimiter=None,
-    zero_based=None,
-    max_bytes=MAX_BYTES,
-):
-    """Read a file for a trained model, as `_Rows`.
-
-    `encoding` is the one that the model was trained with. `zero_based` says whether number 0 of LIBSVM text
-    is the model's first feature; by default if it was so in training. For other arguments and errors see
-    `read`.
-    """
-    text, format = _opened(path, format, max_bytes)
-    if format == "csv":
-        _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
-        columns = encoding.columns or [Column()] * encoding.n_features
-        categorical = [column.categories is not None for column in columns]
-        raw, doubts = known_columns(
-            path, text, encoding.layout, len(columns), categorical, label, header, delimiter
-        )
-        labels = None if raw.label is None else raw.column(raw.label)
-        column = None if raw.label is None else f"column {raw.title(raw.label)}"
-    else:
-        _refuse(path, "CSV files", "LIBSVM text", {"--label": label, "--delimiter": delimiter})
-        zero_based = encoding.zero_based if zero_based is None else zero_based
-        raw, labels, _ = libsvm_rows(path, text, zero_based)
-        doubts, column = [], "first of each line"
-    try:
-        X = encoding.applied(raw, doubts)
-    except ValueError as error:
-        raise ValueError(_placed(path, error)) from None
-    return _Rows(X, labels, column, doubts)
-
-
-def _opened(path, format, max_bytes):
-    """Return the text of a file, or the cells of a Parquet file, and its format."""
     raw = unpacked(path, max_bytes)
-    if format == "auto" and raw.startswith(PARQUET):
-        return _parquet_cells(path, raw, max_bytes), "csv"
-    if format == "auto":
-        _check_no_foreigner(path, raw)
-    text = text_of(path, raw)
-    if not text.strip():
-        raise ValueError(f"{path}: the file is empty")
-    if format == "auto":
-        format = "libsvm" if is_libsvm(text) else "csv"
-        if format == "csv":
-            check_no_variant(path, text)
-    return text, format
+    if raw.startswith(PARQUET):
+        _refuse(path, "CSV files", "Parquet", {"--header": header is not None, "--delimiter": delimiter})
+        return _parquet(path, raw, max_bytes)
+    for beginning, kind in FOREIGN.items():
+        if delimiter is None and re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf")):
+            raise ValueError(f"{path}: looks like {kind}")
+    content = _checked_text(path, raw)
+    if ARFF.match(content[: 2**16].decode(errors="replace")):
+        return _arff(path, content, max_bytes)
+    if delimiter is None and _is_libsvm(path, content):
+        _check_memory(path, len(content) + PAIR * content.count(b":"), max_bytes)
+        return _libsvm(path, content, zero_based)
+    _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
+    return _csv(path, content, header, delimiter, max_bytes, label, names)
 
 
 def _refuse(path, kind, other, options):
@@ -230,124 +242,7 @@ def _refuse(path, kind, other, options):
             raise ValueError(f"{path}: {option} is for {kind}, and this one is {other}")
 
 
-def _placed(path, error):
-    """Return the sentence of an error, beginning with the name of the file."""
-    return str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
-
-
-def _libsvm_columns(path, text, zero_based, task="classification"):
-    """Return features, labels, whether features count from 0, and doubts of LIBSVM text to train on."""
-    X, labels, from_zero = libsvm_rows(path, text, zero_based)
-    if X.shape[1] == 0:
-        raise ValueError(f"{path}: no row has a feature")
-    bad = np.flatnonzero(~(np.abs(labels) < EXACT))
-    if bad.size:
-        raise ValueError(
-            f"{path}, row {bad[0] + 1}: the label must be a number below 2^53 in size, got "
-            f"{labels[bad[0]]:.17g}"
-        )
-    doubts = []
-    if from_zero and not zero_based:
-        doubts.append("features count from 0, since there is a feature 0, as --zero-based says")
-    if task == "regression":
-        return X, labels, from_zero, doubts
-    if task == "one-class":
-        names = label_names(labels)
-        n_kinds = np.unique(names).size
-        if n_kinds > MOST_CLASSES:
-            doubts.append(f"the labels are not used, since they have {n_kinds} different values")
-        return X, None if n_kinds > MOST_CLASSES else names, from_zero, doubts
-    fraction = labels[labels != np.floor(labels)]
-    _check_classes(labels, fraction.size > 0, f"{path}: the label", "the label", doubts, True)
-    # scikit-learn takes fractions for a target of regression
-    return X, labels.astype(str) if fraction.size else labels, from_zero, doubts
-
-
-def _table_labels(path, raw, task, label, doubts):
-    """Return the name of the label's column, for people, and the labels of a table; None and None without."""
-    if raw.label is None:
-        return None, None
-    column, words = f"column {raw.title(raw.label)}", raw.column(raw.label)
-    where = f"{path}, {column}"
-    if task == "regression":
-        return column, _targets(words, raw.lines, where)
-    if task == "one-class":
-        labels = np.array(words)
-        if (n_kinds := np.unique(labels).size) > MOST_CLASSES:
-            raise ValueError(f"{where} holds {n_kinds} different values: that is no class label")
-        return column, labels
-    is_named = label is not None or raw.label_is_named
-    return column, _csv_labels(words, where, column, doubts, is_named)
-
-
-def label_names(labels):
-    """Return labels that are numbers as text."""
-    return np.array([f"{label:.17g}" for label in labels])
-
-
-def _targets(words, lines, where):
-    """Return labels as numbers to predict; raise a ValueError that names the line of another word."""
-    for word, line in zip(words, lines, strict=True):
-        if not is_number(word) or not math.isfinite(float(word)):
-            raise ValueError(f"{where}, line {line}: a number to predict is wanted, got {word!r}")
-    return np.array(words, dtype=np.float64)
-
-
-def _csv_labels(words, where, column, doubts, is_named):
-    """Return labels that differ as text as different classes: float64 where it keeps them apart, else str.
-
-    `is_named` says that the column of the labels was not guessed from its place.
-    """
-    labels = np.array(words)
-    kinds, counts = np.unique(labels, return_counts=True)
-    for word, count in zip(kinds, counts, strict=True):
-        if word.lower() in MISSING:
-            doubts.append(f"the label {str(word)!r} of {count} rows in {column} is taken for a class")
-    if alike := look_alikes(kinds.tolist()):
-        doubts.append(
-            f"the labels {alike[0]!r} and {alike[1]!r} in {column} are taken for two classes, though they "
-            "look alike"
-        )
-    if not all(is_number(word) for word in kinds):
-        _check_classes(labels, False, where, column, doubts)
-        return labels
-    values = kinds.astype(np.float64)
-    fractions = bool((values != np.floor(values)).any())
-    _check_classes(labels, fractions, where, column, doubts, is_named)
-    order = np.argsort(values, kind="stable")
-    same = np.flatnonzero(np.diff(values[order]) == 0)
-    if same.size:
-        one, other = kinds[order[same[0]]], kinds[order[same[0] + 1]]
-        doubts.append(
-            f"the labels {str(one)!r} and {str(other)!r} in {column} are taken for two classes, since they "
-            "differ as text, though not as numbers"
-        )
-    exact = bool((np.abs(values) < EXACT).all())
-    return labels.astype(np.float64) if exact and not fractions and not same.size else labels
-
-
-def _check_classes(labels, fractions, where, column, doubts, may_be_numbers=False):
-    """Raise a ValueError unless there are at least two classes, and not nearly as many as rows.
-
-    It is a NumbersError where the labels may be numbers to predict. Add a doubt where they look like that.
-    """
-    kinds = np.unique(labels)
-    if kinds.size < 2:
-        only = f"{labels[0]:g}" if labels.dtype.kind == "f" else repr(str(labels[0]))
-        raise ValueError(f"{where} holds one class only: {only}")
-    finding = f"holds {kinds.size} different values in {labels.size} rows"
-    if (kinds.size > MOST_CLASSES or (fractions and kinds.size > 2)) and 2 * kinds.size > labels.size:
-        if may_be_numbers:
-            raise NumbersError(f"{where} {finding}")
-        raise ValueError(f"{where} {finding}: that is no class label (see --label and --task)")
-    if kinds.size > MOST_CLASSES or fractions:
-        doubts.append(
-            f"{column} {finding}{', and fractions among them' if fractions else ''}: each is taken for a "
-            "class, not for a number to predict"
-        )
-
-
-def unpacked(path, max_bytes=MAX_BYTES):
+def unpacked(path, max_bytes=2**30):
     """Return the bytes of a file, unpacked; raise a ValueError if it cannot be read or is too large.
 
     The path is that of a file or a pipe; "-" is standard input. Files compressed with gzip, bzip2 or xz, told
@@ -366,34 +261,23 @@ def unpacked(path, max_bytes=MAX_BYTES):
     return raw
 
 
-def _check_no_foreigner(path, raw):
-    """Raise a ValueError if the beginning of a file's bytes is that of a format that is not read."""
-    for beginning, kind in FOREIGN.items():
-        if re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf"), flags=re.IGNORECASE):
-            raise ValueError(f"{path}: looks like {kind}")
-
-
-def text_of(path, raw):
-    """Return the text of a file's bytes, without a byte order mark and with line ends as they are.
-
-    Raise a ValueError unless it is UTF-8.
-    """
+def _bytes_of(path, max_bytes):
+    if str(path) == "-":
+        return _limited(sys.stdin.buffer, path, max_bytes)
+    path = Path(path)
     try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise ValueError(f"{path}: not a text file in UTF-8")
-    return text
-
-
-def _check_size(path, n_bytes, max_bytes):
-    """Raise a ValueError if a file has more bytes, unpacked, than are allowed."""
-    if n_bytes > max_bytes:
-        raise ValueError(
-            f"{path}: has more than {max_bytes} bytes, unpacked; --max-bytes allows more where the memory is "
-            "there"
-        )
+        facts = path.stat()
+        if stat.S_ISREG(facts.st_mode):
+            _check_memory(path, facts.st_size, max_bytes)
+            return path.read_bytes()
+        if stat.S_ISFIFO(facts.st_mode):
+            with path.open("rb") as file:
+                return _limited(file, path, max_bytes)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ValueError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
+    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(facts.st_mode) else 'device'}, not a file")
 
 
 def _limited(file, path, max_bytes):
@@ -401,36 +285,145 @@ def _limited(file, path, max_bytes):
     parts, size = [], 0
     while part := file.read(CHUNK):
         size += len(part)
-        _check_size(path, size, max_bytes)
+        _check_memory(path, size, max_bytes)
         parts.append(part)
     return b"".join(parts)
 
 
-def _bytes_of(path, max_bytes):
-    if str(path) == "-":
-        return _limited(sys.stdin.buffer, path, max_bytes)
-    path = Path(path)
+def _check_memory(path, n_bytes, max_bytes):
+    """Raise a ValueError if a file takes more bytes of memory, unpacked, than are allowed."""
+    if n_bytes > max_bytes:
+        raise ValueError(
+            f"{path}: takes more than {max_bytes} bytes of memory, unpacked; --max-bytes allows more where "
+            "the memory is there"
+        )
+
+
+def _checked_text(path, raw):
+    """Return the bytes of a text without a byte order mark, and with LF line ends; it must be UTF-8."""
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISREG(mode) or stat.S_ISFIFO(mode):
-            with path.open("rb") as file:
-                return _limited(file, path, max_bytes)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
-    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(mode) else 'device'}, not a file")
+        if not raw.isascii():
+            raw.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a text file in UTF-8") from None
+    if b"\0" in raw:
+        raise ValueError(f"{path}: not a text file in UTF-8")
+    if b"\r" in raw:
+        raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if raw.isspace() or not raw:
+        raise ValueError(f"{path}: the file is empty")
+    return raw
 
 
-def _parquet_cells(path, raw, max_bytes=MAX_BYTES):
-    """Return the names of the columns of a Parquet file, and rows of cells as text.
+def _csv(path, content, header, delimiter, max_bytes, label, names):
+    """Return the Table of a CSV text; raise a ValueError unless all rows have as many cells as the first."""
+    # 1) the size, before anything is split
+    lines = ((n, line) for n, line in enumerate(io.BytesIO(content), 1) if not line.isspace())
+    number, first = next(lines)
+    marks = max(first.count(mark) for mark in (b",", b";", b"\t", b" ", (delimiter or ",").encode()))
+    _check_memory(path, len(content) + COLUMN * marks, max_bytes)
+    if delimiter is None:
+        delimiter = _told_delimiter(content)
+    values, mark = np.frombuffer(content, dtype=np.uint8), ord(delimiter or " ")
+    parts = (values[begin : begin + CHUNK] for begin in range(0, values.size, CHUNK))
+    marks = sum(int(np.count_nonzero(part == mark)) for part in parts)
+    cells = marks + content.count(b"\n") + (not content.endswith(b"\n"))
+    _check_memory(path, len(content) + CELL * cells, max_bytes)
+    # 2) the names, and rows of equal length; pandas refuses only those that are longer
+    try:
+        rows = [row for _, row in islice(_rows(content, delimiter), SAMPLE)]
+        width = len(rows[0])
+        uneven = cells % width or marks != cells // width * (width - 1)
+        if delimiter is None or b'"' in content or uneven:
+            _check_rows(path, content, delimiter, width)
+    except csv.Error as error:
+        raise ValueError(f"{path}: {error}") from None
+    if header is None:
+        header = _has_header(path, rows, label, names)
+    if len(rows) == header:
+        raise ValueError(f"{path}: no row of data")
+    return Table(str(path), rows[0] if header else None, width, content, delimiter, number if header else 0)
 
-    Numbers have all their digits; a null is an empty text. Each value counts as at least one byte of
-    `max_bytes`. Raise a ValueError if pyarrow is not installed, the file is damaged or too large, or a column
-    holds something else than numbers and text.
+
+def _told_delimiter(content):
+    """Return the mark that stands equally often in the first lines; None for white space.
+
+    Where none does, it is the one that the first line has most of.
     """
+    lines = [line for line in islice(io.BytesIO(content), 2 * SAMPLE) if line.strip()][:SAMPLE]
+    lines = [re.sub(rb'"[^"]*"', b"", line) for line in lines]
+    for mark in (b"\t", b";", b","):
+        counts = {line.count(mark) for line in lines}
+        if len(counts) == 1 and counts != {0}:
+            return mark.decode()
+    counts = {len(line.split()) for line in lines}
+    most = max((b",", b";", b"\t"), key=lines[0].count)
+    return None if (len(counts) == 1 and counts != {1}) or not lines[0].count(most) else most.decode()
+
+
+def _rows(content, delimiter):
+    """Yield the line in which each row ends, from 1, and its cells without white space around.
+
+    Rows of blanks alone are left out, as pandas does.
+    """
+    file = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="\n")
+    if delimiter is None:
+        file = (re.sub("[ \t]+", " ", line.strip(" \t\n")) for line in file)
+    reader = csv.reader(file, delimiter=delimiter or " ", skipinitialspace=True)
+    for row in reader:
+        row = [cell.strip() for cell in row]
+        if len(row) > 1 or any(row):
+            yield reader.line_num, row
+
+
+def _check_rows(path, content, delimiter, width):
+    """Raise a ValueError for a row that has not as many cells as the first, or a quote that is not closed."""
+    last, odd = 0, content.count(b'"') % 2
+    for number, row in _rows(content, delimiter):
+        if odd and number > last + 1 and "\n" in row[-1]:
+            raise ValueError(f"{path}, line {last + 1}: a quote that begins there is not closed")
+        if len(row) != width:
+            raise ValueError(f"{path}, line {number}: the row has {len(row)} cells, and the first line {width}")
+        last = number
+
+
+def _has_header(path, rows, label, names):
+    """Return whether the first row names the columns; raise a ValueError where that cannot be told."""
+    first, rest = rows[0], rows[1:]
+    if (label in first and not is_number(label)) or any(
+        name in first and not is_number(name) for name in names
+    ):
+        return True
+    numeric = [cell for cell in first if is_number(cell)]
+    if not numeric:
+        return True
+    settle = (
+        f"{path}, line 1: {{}}; --header says that it names the columns, and --no-header that it is a row"
+    )
+    above = [
+        cell
+        for j, cell in enumerate(first)
+        if not is_number(cell)
+        and cell not in MISSING
+        and rest
+        and all(is_number(row[j]) or row[j] in MISSING for row in rest)
+    ]
+    if above and len(rest) > 1:
+        raise ValueError(settle.format(f"{above[0]!r} stands above numbers, and {numeric[0]!r} is one"))
+    if numeric in [[str(n + k) for n in range(len(numeric))] for k in (0, 1)] and len(first) > 2:
+        if all(row[: len(first)] != first and row[-1] != first[-1] for row in rest):
+            raise ValueError(
+                settle.format(f"its numbers count from {numeric[0]}, as names that pandas writes")
+            )
+    return False
+
+
+def _parquet(path, raw, max_bytes):
+    """Return the Table of a Parquet file of numbers, bools and text."""
     try:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
         raise ValueError(
@@ -439,21 +432,142 @@ def _parquet_cells(path, raw, max_bytes=MAX_BYTES):
     try:
         facts = pyarrow.parquet.ParquetFile(io.BytesIO(raw)).metadata
         n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
-        # a column of one value takes no bytes, and its cells do
-        _check_size(path, max(n_bytes, facts.num_rows * facts.num_columns), max_bytes)
+        cells = CELL * facts.num_rows * facts.num_columns + COLUMN * facts.num_columns
+        _check_memory(path, max(n_bytes, cells), max_bytes)
         # threads of pyarrow can abort a process that ends (apache/arrow issue 50482)
         table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(raw)).read(use_threads=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
+    types = pyarrow.types
+    for j, field in enumerate(table.schema):
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_decimal(kind):
+            table = table.set_column(j, field.name, table.column(j).cast(pyarrow.float64()))
+        elif types.is_dictionary(field.type):
+            table = table.set_column(j, field.name, table.column(j).cast(kind))
+        elif types.is_integer(kind) and table.column(j).null_count:
+            extremes = pyarrow.compute.min_max(table.column(j)).as_py().values()
+            if any(value is not None and abs(value) > 2**53 for value in extremes):
+                raise ValueError(
+                    f"{path}, column {field.name!r}: holds whole numbers above 2^53 beside missing ones"
+                )
+        elif not (
+            types.is_integer(kind)
+            or types.is_floating(kind)
+            or types.is_boolean(kind)
+            or types.is_null(kind)
+            or types.is_string(kind)
+            or types.is_large_string(kind)
+            or types.is_string_view(kind)
+        ):
+            raise ValueError(
+                f"{path}, column {field.name!r}: holds {field.type}, which is neither a number nor text: "
+                f"make it one, or leave the column out of the file"
+            )
     if table.num_rows == 0:
         raise ValueError(f"{path}: no row of data")
-    columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        values = column.to_pylist()
-        odd = next((value for value in values if value is not None and not isinstance(value, KINDS)), None)
-        if odd is not None:
+    frame = table.to_pandas(ignore_metadata=True, use_threads=False)
+    return Table(str(path), [name.strip() for name in table.column_names], len(frame.columns), frame)
+
+
+def _arff(path, content, max_bytes):
+    """Return the Table of an ARFF file of Weka, of numbers and nominal attributes."""
+    import pandas
+    from scipy.io import arff
+
+    _check_memory(path, len(content) + CELL * content.count(b","), max_bytes)
+    try:
+        rows, meta = arff.loadarff(io.StringIO(content.decode()))
+    except Exception as error:  # the reader has no one kind of error for malformed text
+        raise ValueError(
+            f"{path}: an ARFF file that cannot be read ({' '.join(str(error).split())})"
+        ) from None
+    if not len(rows):
+        raise ValueError(f"{path}: no row of data")
+    columns = {
+        j: [w.decode() for w in rows[name]]
+        if kind in ("nominal", "string")
+        else rows[name].astype(np.float64)
+        for j, (name, kind) in enumerate(zip(meta.names(), meta.types(), strict=True))
+    }
+    return Table(str(path), meta.names(), len(columns), pandas.DataFrame(columns))
+
+
+def _content_lines(content):
+    """Yield the number and the text of each line that is neither blank nor a comment."""
+    for number, line in enumerate(io.TextIOWrapper(io.BytesIO(content), "utf-8"), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, line.partition("#")[0].strip()
+
+
+def _is_libsvm(path, content):
+    """Return whether a text is LIBSVM's: its first line of more than a label has pairs behind the label.
+
+    Raise a ValueError for pairs that are written in another way.
+    """
+    for number, line in _content_lines(content):
+        words = line.split()
+        if len(words) < 2 and not re.search("[,;|]", line):
+            continue  # a label alone
+        pairs = [word for word in words[1:] if not word.startswith("qid:")]
+        if pairs and all(map(PAIR_OF_NUMBERS.fullmatch, pairs)) and all(map(PAIRED.fullmatch, pairs)):
+            return not all(map(CLOCK.fullmatch, pairs)) or is_number(words[0])
+        cells = [cell for cell in re.split(r"[\s,;|]+", line)[1:] if cell]
+        if cells and all(map(PAIRED.fullmatch, cells)) and not all(map(CLOCK.fullmatch, cells)):
             raise ValueError(
-                f"{path}, column {name!r}: a value of type {type(odd).__name__} is neither a number nor text"
+                f"{path}, line {number}: {cells[0]!r} is nearly a pair of LIBSVM text, which has a label and "
+                "pairs as 3:0.5 between blanks; --delimiter reads it as a table"
             )
-        columns.append(["" if value is None else str(value).strip() for value in values])
-    return [name.strip() for name in table.column_names], [list(row) for row in zip(*columns, strict=True)]
+        return False
+    return False
+
+
+def _libsvm(path, content, zero_based):
+    """Return the LIBSVMText of a text; feature 1, or 0 if `zero_based`, is the first column."""
+    from sklearn.datasets import load_svmlight_file
+
+    lowest = 0 if zero_based else 1
+    try:
+        X, labels = load_svmlight_file(io.BytesIO(content), dtype=np.float64, zero_based=True)
+        X = as_csr(X)
+        fault = (lowest and (X.indices == 0).any()) or X.shape[1] > MOST_FEATURES + 1
+    except Exception:  # the reader has no one kind of error for malformed text
+        fault = True
+    if fault:
+        raise ValueError(f"{path}, {_fault(content, lowest)}")
+    if not labels.size:
+        raise ValueError(f"{path}: no row of data")
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    if bad.size:
+        row = np.searchsorted(X.indptr, bad[0], side="right")
+        raise ValueError(f"{path}, row {row}: the value of feature {X.indices[bad[0]]} is not finite")
+    if X.nnz == 0:
+        raise ValueError(f"{path}: no row has a feature")
+    shape = X.shape[0], max(X.shape[1] - lowest, 0)
+    return LIBSVMText(
+        str(path), scipy.sparse.csr_matrix((X.data, X.indices - lowest, X.indptr), shape=shape), labels
+    )
+
+
+def _fault(content, lowest):
+    """Return the first thing that is wrong with LIBSVM text, and its line."""
+    for number, line in _content_lines(content):
+        label, *pairs = line.split()
+        if not is_number(label):
+            return f"line {number}: the label {label!r} is not one number, as LIBSVM text has it"
+        last = lowest - 1
+        for pair in (pair for pair in pairs if not pair.startswith("qid:")):
+            index, _, value = pair.partition(":")
+            if not re.fullmatch("[+-]?[0-9]+", index) or not is_number(value):
+                return f"line {number}: {pair!r} is not a feature and its value, as 3:0.5 is"
+            if int(index) < lowest:
+                hint = "; --zero-based counts features from 0" if int(index) == 0 else ""
+                return f"line {number}: the first feature is {lowest}, got {index}{hint}"
+            if int(index) <= last:
+                return f"line {number}: features must increase, and {index} comes after {last}"
+            last = int(index)
+            if last > MOST_FEATURES:
+                return (
+                    f"line {number}: feature {index} is beyond the {MOST_FEATURES} that a row may have here"
+                )
+    return "which is no LIBSVM text that scikit-learn reads"

@@ -11,12 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from svmselect.bounds import span_estimate_svr
 from svmselect.forks import cached_property
+from svmselect.gram.rows import measured_from
 from svmselect.kernels.panels import slices
 from svmselect.loo import leave_one_out_nusvr, leave_one_out_svr
 from svmselect.path import check_values
 from svmselect.sklearn.classifier import checked_data, rows_to_predict, step_limit, warn_not_converged
 from svmselect.sklearn.estimates import training_of
 from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding
+from svmselect.sklearn.kernels import values_at
 from svmselect.sklearn.machine import Machine
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
 from svmselect.svr import moved_to_bounds, solve_nusvr, solve_svr, spread_of
@@ -108,11 +110,18 @@ class Regressor(RegressorMixin, Machine):
 
     @cached_property
     def _left_out_models(self):
-        """Variables, shape (m, m), and thresholds, shape (m,), of the models without each row."""
+        """The models without each of n rows, of which s are support vectors of some, and the left-out residuals.
+
+        They are the numbers and the rows of the support vectors, shape (s,) and (s, d), variables, shape
+        (n, s), thresholds and absolute residuals, shape (n,). A file or a pickle of the model holds them.
+        """
         training = training_of(self, "predict_interval")
-        models = np.zeros((training.z.size, training.z.size)), np.zeros(training.z.size)
-        self.__dict__["loo_predictions_"] = self._left_out(training, models=models)
-        return models
+        theta, b = np.zeros((training.z.size, training.z.size)), np.zeros(training.z.size)
+        self.__dict__["loo_predictions_"] = self._left_out(training, models=(theta, b))
+        rows = np.flatnonzero(training.weight > 0)
+        support = np.flatnonzero(theta[rows].any(axis=0))
+        vectors = np.empty((0, 0)) if self._kernel is None else training.X[support]
+        return support, vectors, theta[np.ix_(rows, support)], b[rows], np.abs(self.loo_residuals_)[rows]
 
     def _left_out(self, training, progress=None, models=None):
         """Return the left-out predictions of the training rows."""
@@ -146,26 +155,26 @@ class Regressor(RegressorMixin, Machine):
         If rows are exchangeable, an interval has the target of a new row with probability ``1 - 2 alpha`` at
         least, and usually about ``1 - alpha``. The result, shape (n, 2), are lower and upper ends, infinite
         where there are fewer than ``1 / alpha - 1`` training rows. The models without each row come from the
-        paths of leave-one-out, and take ``8 m^2`` bytes.
+        paths of leave-one-out, and take up to ``8 m^2`` bytes; a model that is saved after a first call has
+        them.
         """
         if not (isinstance(alpha, numbers.Real) and 0 < alpha < 1):
             raise ValueError(f"alpha must be a number in (0, 1), got {alpha!r}")
         check_is_fitted(self)
         X = rows_to_predict(self, X)
-        theta, b = self._left_out_models
-        training = training_of(self, "predict_interval")
-        rows = np.flatnonzero(training.weight > 0)
-        size, n = np.abs(self.loo_residuals_)[rows], rows.size
+        support, vectors, theta, b, size = self._left_out_models
+        n = size.size
         # the ends are the k-th largest of n values above, and the k-th least below
         k = int(np.floor(alpha * (n + 1) * (1 + 1e-12)))
         ends = np.tile([-np.inf, np.inf], (X.shape[0], 1))
         if k == 0:
             return ends
-        for part in slices(X.shape[0], max(1, BLOCK_VALUES // training.z.size)):
-            values = (
-                X[part] if self._kernel is None else training.gram.cross(X[part], np.arange(training.z.size))
-            )
-            predictions = values @ theta[rows].T + b[rows]
+        for part in slices(X.shape[0], max(1, BLOCK_VALUES // n)):
+            if self._kernel is None:
+                predictions = X[part][:, support] @ theta.T + b
+            else:
+                rows, centred = (measured_from(each, self._origin) for each in (X[part], vectors))
+                predictions = values_at(rows, self._kernel, centred, theta) + b
             ends[part, 0] = np.partition(predictions - size, k - 1, axis=1)[:, k - 1]
             ends[part, 1] = np.partition(predictions + size, n - k, axis=1)[:, n - k]
         return ends
