@@ -238,7 +238,7 @@ class _Models:
         results = search.cv_results_
         scores = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
         if score is None:
-            score = search.refit if isinstance(search.refit, str) else scores[0]
+            score = search.refit if isinstance(search.refit, str) and search.refit in scores else scores[0]
         if score not in scores:
             raise ValueError(f"score must be one of {', '.join(scores)}, got {score!r}")
         self.params, self.results, self.score = results["params"], results, score
@@ -252,7 +252,12 @@ class _Models:
         # what is drawn is offset + factor * score
         named = named if isinstance(named, str) else "score"
         self.offset, self.factor, self.label = 0, 1, f"{method} {named}"
-        if named in ("accuracy", "weighted_accuracy"):
+        criterion = getattr(search, "criterion", "exact")
+        if criterion != "exact" and hasattr(search, "classes_"):
+            self.offset, self.factor, self.label = 100, -100, f"{criterion} estimate of the error (%)"
+        elif criterion != "exact":
+            self.factor, self.label = -1, f"{criterion} estimate of the mean absolute error"
+        elif named in ("accuracy", "weighted_accuracy"):
             weighted = " weighted by class" if named == "weighted_accuracy" else ""
             self.offset, self.factor, self.label = 100, -100, f"{method} error{weighted} (%)"
         elif named.startswith("neg_") and named.endswith(LOSSES):
@@ -323,7 +328,8 @@ class _Models:
 
 def _margins_of(cls, search):
     """Return the display of the margins of left-out rows."""
-    best = search._best()
+    search._best()  # raises an error before `fit`
+    best = search._model()
     label = "margin of a row by the classifier without it"
     if len(best.classes_) > 2:
         label += ", in votes"
@@ -331,9 +337,10 @@ def _margins_of(cls, search):
 
 
 def _order_of(name):
-    """Return the sort key of a parameter: C or nu first, then gamma, then others by name."""
+    """Return the sort key of a parameter, such as svc__C: C or nu first, then gamma, then others by name."""
     first = ("C", "nu", "gamma")
-    return (first.index(name) if name in first else len(first), name)
+    parameter = name.split("__")[-1]
+    return (first.index(parameter) if parameter in first else len(first), name)
 
 
 def _scale_of(values):
