@@ -244,6 +244,14 @@ def test_a_constant_model_is_warned_of():
 # time
 
 
+def test_models_that_were_given_up_are_not_warned_of():
+    X, y = problem(0)
+    grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.05, 0.1, 0.5, 100.0]}
+    for search in (SeededCV(SVC(), grid, stop_early=True), LOOSearchCV(SVC(), grid, stop_early=True)):
+        assert set(caught(lambda search=search: search.fit(X, y))) <= {EndOfListWarning}
+        assert search.cv_results_["stopped"].any()
+
+
 def test_a_time_budget_keeps_the_best_so_far():
     X, y = problem(0, 1500)
     search = LOOSearchCV(SVC(), {"C": [1.0, 10.0, 100.0], "gamma": [0.1, 0.2, 0.4, 0.8]}, time_budget=1e-9)
