@@ -351,4 +351,6 @@ def _scale_of(values):
 
 def _text_of(value):
     """Return a value of a parameter as text for people."""
-    return f"{value:.3g}" if isinstance(value, numbers.Real) else str(value)
+    if not isinstance(value, numbers.Real):
+        return str(value)
+    return f"{value:.4g}" if abs(value) >= 1000 else f"{value:.3g}"
