@@ -68,17 +68,17 @@ def models(y, kind="SVC"):
         options = {"C": 10.0, "epsilon": 0.1 * y.std()}
         # the tolerance of ours is relative to the deviation of the targets
         return SVR(tol=1e-8, **options), sklearn.svm.SVR(tol=1e-8 * y.std(), **options)
-    own = {"SVC": SVC, "NuSVC": NuSVC}[kind]
-    return own(tol=1e-8), getattr(sklearn.svm, kind)(tol=1e-8)
+    ours = {"SVC": SVC, "NuSVC": NuSVC}[kind]
+    return ours(tol=1e-8), getattr(sklearn.svm, kind)(tol=1e-8)
 
 
 def pair(X, y, steps, grid, cv, **options):
     """SeededCV and GridSearchCV of the same pipeline."""
-    made = []
+    searches = []
     for model, search in zip(models(y), (SeededCV, GridSearchCV), strict=True):
         pipeline = Pipeline([*STEPS[steps](), ("svm", model)])
-        made.append(search(pipeline, grid, cv=cv, **options))
-    return made
+        searches.append(search(pipeline, grid, cv=cv, **options))
+    return searches
 
 
 def assert_equal_scores(ours, theirs, names=("score",)):

@@ -71,27 +71,27 @@ def candidates_of(param_grid, steps, data, n_candidates=None, rng=None):
     # 2) the names of their parameters
     searched = (name, *KERNEL_PARAMETERS, *([] if shared is None else [shared]))
     parts = [steps.split(candidate) for candidate in candidates]
-    unknown = {f"{steps.prefix}{key}" for _, of_model in parts for key in of_model} - {
+    unknown = {f"{steps.prefix}{key}" for _, model_part in parts for key in model_part} - {
         f"{steps.prefix}{key}" for key in searched
     }
     known = steps.estimator.get_params() if steps.prefix else {}
     model_name = steps.prefix.removesuffix("__")
-    unknown |= {key for of_steps, _ in parts for key in of_steps if key not in known or key == model_name}
+    unknown |= {key for steps_part, _ in parts for key in steps_part if key not in known or key == model_name}
     if unknown:
         words = ", ".join(f"{steps.prefix}{key}" for key in searched)
         more = " and parameters of the steps before" if steps else ""
         raise ValueError(f"param_grid may hold {words}{more}, got {sorted(unknown)[0]!r}")
     # 3) their values
     values = check_values(
-        [value_of(of_model, template) for _, of_model in parts], f"{steps.prefix}{name} in param_grid"
+        [value_of(model_part, template) for _, model_part in parts], f"{steps.prefix}{name} in param_grid"
     )
     if name == "nu" and max(values) > 1:
         raise ValueError(f"{steps.prefix}nu in param_grid must be in (0, 1], got {max(values)}")
-    for _, of_model in parts:
-        if "class_weight" in of_model:
-            class_weights(of_model["class_weight"], data.classes, data.codes)
-        elif shared in of_model:
-            {"epsilon": check_epsilon, "C": lambda C: check_values([C], "C")}[shared](of_model[shared])
+    for _, model_part in parts:
+        if "class_weight" in model_part:
+            class_weights(model_part["class_weight"], data.classes, data.codes)
+        elif shared in model_part:
+            {"epsilon": check_epsilon, "C": lambda C: check_values([C], "C")}[shared](model_part[shared])
     return candidates
 
 

@@ -123,9 +123,9 @@ def ends_of_lists(results, best, by):
         values = sorted({float(model[name]) for model in alike if _is_number(value)})
         if not _is_number(value) or len(values) < SHORTEST:
             continue
-        of_tied = {float(models[n][name]) for n in tied if _is_number(models[n].get(name))}
+        tied_values = {float(models[n][name]) for n in tied if _is_number(models[n].get(name))}
         for end, before in ((values[-1], values[-2]), (values[0], values[1])):
-            if of_tied == {end}:
+            if tied_values == {end}:
                 ends[name] = end, _beyond(end, before, name)
     return {name: pair for name, pair in ends.items() if pair[1]}
 

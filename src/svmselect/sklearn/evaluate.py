@@ -20,7 +20,7 @@ from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.progress import OutOfTime, Watch
 from svmselect.threads import share_out, thread_count
 
-__all__ = ["EvaluationRows", "Evaluator", "ModelScores", "evaluate_candidates"]
+__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates"]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
@@ -88,7 +88,7 @@ class EvaluationRows:
 
 
 @dataclass
-class ModelScores:
+class _ModelScores:
     """The scores of one model, its times, and the reasons where it has no score."""
 
     test: dict[str, np.ndarray]  # scores by their names, shape (n_scores,) each
@@ -107,7 +107,7 @@ class Evaluator:
     """Evaluation of models that share a kernel, by folds or by leave-one-out.
 
     A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
-    which yields the ModelScores of each C or nu of `values`, which increase. If `steps` precede the models,
+    which yields the _ModelScores of each C or nu of `values`, which increase. If `steps` precede the models,
     ``parts(candidates)`` yields the evaluators of their rows. Decision values have to be `exact`, or only
     their signs, with models solved to the KKT gap `tol`. With `stop_early` a model is given up as soon as its
     error cannot be the `least` of all models any more.
@@ -148,7 +148,7 @@ class Evaluator:
         yield range(len(candidates)), [self.steps.split(candidate)[1] for candidate in candidates], self
 
     def joined(self, scores):
-        """Return the ModelScores of a candidate from the results of its parts."""
+        """Return the _ModelScores of a candidate from the results of its parts."""
         return scores[0]
 
     def failed_part(self, error):
@@ -156,7 +156,7 @@ class Evaluator:
         return self.failed(error)
 
     def evaluate_kernel(self, gram, group, progress, finished, *, candidates, memory_mb):
-        """Call ``finished(number, ModelScores)`` for each candidate of a kernel, as soon as it is evaluated.
+        """Call ``finished(number, _ModelScores)`` for each candidate of a kernel, as soon as it is evaluated.
 
         For the `group` see `by_kernel`. The memory of `gram` is used; without one a Gram matrix has the
         budget `memory_mb`. `progress` is called with the share of the work that is done.
@@ -187,17 +187,17 @@ class Evaluator:
                         finished(n, failed)
 
     def failed(self, error):
-        """Return the ModelScores of a model without a score on any split, or raise its error."""
+        """Return the _ModelScores of a model without a score on any split, or raise its error."""
         self.check_failure(error)
         return self.unscored(self.error_score, dict.fromkeys(range(self.n_splits), error))
 
     def stopped(self):
-        """Return the ModelScores of a model that is given up: its score is not known, and not the best."""
+        """Return the _ModelScores of a model that is given up: its score is not known, and not the best."""
         return replace(self.unscored(np.nan, {}), stopped=True)
 
     def unscored(self, score, failures):
-        """Return the ModelScores of a model that has `score` for each of its scores."""
-        return ModelScores(
+        """Return the _ModelScores of a model that has `score` for each of its scores."""
+        return _ModelScores(
             test={name: np.full(self.n_scores, score) for name in self.names},
             train={name: np.full(self.n_scores, np.nan) for name in self.names if self.return_train_score},
             fit_time=np.zeros(self.n_splits),
@@ -225,7 +225,7 @@ class Evaluator:
 
 
 def evaluate_candidates(evaluator, candidates, watch, by="score", n_jobs=None, verbose=False):
-    """Return the ModelScores of each candidate; those that the `watch` has no time for are not begun.
+    """Return the _ModelScores of each candidate; those that the `watch` has no time for are not begun.
 
     `n_jobs` kernels are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
     a Gram matrix of its own, where there are threads, memory and work for them; else in turn. An interrupt
@@ -258,7 +258,7 @@ def evaluate_candidates(evaluator, candidates, watch, by="score", n_jobs=None, v
         if watch.deadline is None:
             raise
     left = evaluator.stopped()
-    return [scores if isinstance(scores, ModelScores) else left for scores in results.values()]
+    return [scores if isinstance(scores, _ModelScores) else left for scores in results.values()]
 
 
 def _evaluate_part(evaluator, models, finished, watch, n_parts, n_jobs, verbose):
@@ -307,7 +307,7 @@ def _evaluate_part(evaluator, models, finished, watch, n_parts, n_jobs, verbose)
 
 
 def _kernel_of_a_job(evaluator, group, deadline, **options):
-    """Return ``(number, ModelScores)`` of the candidates of a kernel that there is time for."""
+    """Return ``(number, _ModelScores)`` of the candidates of a kernel that there is time for."""
     scores, watch = [], Watch(len(options["candidates"]), deadline=deadline)
     evaluator.evaluate_kernel(
         None, group, lambda share: watch.check(), lambda n, model: scores.append((n, model)), **options

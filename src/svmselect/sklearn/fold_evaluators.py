@@ -88,11 +88,11 @@ class FoldEvaluator(Evaluator):
         return self.data.X[self.splits[0].train] if self.fits_only else self.data.X
 
     def joined(self, scores):
-        """Return the ModelScores of a candidate: of its fits on all splits, if there are steps."""
+        """Return the _ModelScores of a candidate: of its fits on all splits, if there are steps."""
         return self.model_scores(scores, given_up=False) if self.steps else scores[0]
 
     def failed(self, error):
-        """Return the ModelScores of a model without a score on any split, or its fit; or raise its error."""
+        """Return the _ModelScores of a model without a score on any split, or its fit; or raise its error."""
         return self.failed_part(error) if self.fits_only else super().failed(error)
 
     def failed_part(self, error):
@@ -101,7 +101,7 @@ class FoldEvaluator(Evaluator):
         return _SplitFit(error=error)
 
     def evaluate(self, gram, class_weight, values, progress):
-        """Yield the ModelScores of each C or nu, in increasing order, by the splits."""
+        """Yield the _ModelScores of each C or nu, in increasing order, by the splits."""
         if self.fits_only:
             for fits in self.by_split(gram, class_weight, values, progress)[0]:
                 yield fits[0]
@@ -216,7 +216,7 @@ class FoldEvaluator(Evaluator):
         ]
 
     def model_scores(self, fits, given_up):
-        """Return the ModelScores of a model from its _SplitFit on each split that it was trained on."""
+        """Return the _ModelScores of a model from its _SplitFit on each split that it was trained on."""
         scores = self.stopped() if given_up else self.unscored(np.nan, {})
         scores.fit_time[: len(fits)] = [fit.seconds for fit in fits]
         scores.n_not_converged = sum(fit.n_not_converged for fit in fits)

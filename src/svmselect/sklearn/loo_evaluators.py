@@ -76,7 +76,7 @@ class _LooEvaluator(Evaluator):
             self.least = part.least
 
     def evaluate(self, gram, class_weight, values, progress):
-        """Yield the ModelScores of each C or nu, in increasing order."""
+        """Yield the _ModelScores of each C or nu, in increasing order."""
         models = self.models(gram, class_weight, values, progress)
         for _ in values:
             begin = time.perf_counter()
@@ -92,7 +92,7 @@ class _LooEvaluator(Evaluator):
             yield scores
 
     def model_scores(self, model):
-        """Return the ModelScores of a LeftOutModel."""
+        """Return the _ModelScores of a LeftOutModel."""
         begin = time.perf_counter()
         scores = self.unscored(np.nan, {})
         scores.columns |= model.columns
@@ -145,7 +145,7 @@ class ClassifierEvaluator(_LooEvaluator):
         return Problem(data.classes, data.codes, data.weight * per_class[data.codes])
 
     def model_scores(self, model):
-        """Return the ModelScores of a LeftOutModel, whose error may be the least."""
+        """Return the _ModelScores of a LeftOutModel, whose error may be the least."""
         wrong = ~self.are_right(model.values)
         if self.stop_early:
             self.least = min(self.least, self.error_of(wrong))
@@ -216,7 +216,7 @@ class ClassifierEstimates(ClassifierEvaluator):
             yield LeftOutModel(None, None, n_not_converged, {declared.key: estimate}, 1 - estimate)
 
     def model_scores(self, model):
-        """Return the ModelScores of a LeftOutModel."""
+        """Return the _ModelScores of a LeftOutModel."""
         return _LooEvaluator.model_scores(self, model)
 
     def default_scores(self, model, values):

@@ -38,23 +38,23 @@ class Steps:
 
     def split(self, candidate):
         """Return the parameters of a candidate that are the steps', and those that are the model's."""
-        of_steps, of_model = {}, {}
+        step_parameters, model_parameters = {}, {}
         for name, value in candidate.items():
             if name.startswith(self.prefix):
-                of_model[name.removeprefix(self.prefix)] = value
+                model_parameters[name.removeprefix(self.prefix)] = value
             else:
-                of_steps[name] = value
-        return of_steps, of_model
+                step_parameters[name] = value
+        return step_parameters, model_parameters
 
     def groups(self, candidates):
         """Return ``(step parameters, numbers, parameters of the models)`` of candidates with equal steps."""
         groups = {}
         for number, candidate in enumerate(candidates):
-            of_steps, of_model = self.split(candidate)
-            key = tuple((name, _key(value)) for name, value in sorted(of_steps.items()))
-            _, numbers, models = groups.setdefault(key, (of_steps, [], []))
+            step_parameters, model_parameters = self.split(candidate)
+            key = tuple((name, _key(value)) for name, value in sorted(step_parameters.items()))
+            _, numbers, models = groups.setdefault(key, (step_parameters, [], []))
             numbers.append(number)
-            models.append(of_model)
+            models.append(model_parameters)
         return list(groups.values())
 
     def fitted(self, parameters, X, y, metadata=None):
