@@ -34,8 +34,8 @@ y = (effect + 0.8 * (np.log(table["amount"]) - 5) + 0.7 * rng.normal(size=m) > 0
 table.loc[rng.choice(m, 50, replace=False), "age"] = np.nan
 
 # %%
-# Four preparations, from numbers as they are to all that a kernel needs. Each is a part of the pipeline that is
-# searched. The first one would raise an `UnscaledWarning`.
+# Four preparations, from numbers as they are to all that a kernel needs, each in a pipeline that is searched.
+# The first one would raise an `UnscaledWarning`.
 
 warnings.simplefilter("ignore", UnscaledWarning)
 median = SimpleImputer(strategy="median")

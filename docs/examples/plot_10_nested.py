@@ -6,10 +6,10 @@ The least of many errors flatters its model. How much, and how nested folds avoi
 """
 
 # %%
-# Labels that are coin flips: no model can have an error below one half. Of 36 models, the best by 3 folds of 80
-# rows, for forty data sets. ``cross_val_score`` repeats the whole search in each of four outer folds, so that
-# each row is predicted by a model in whose choice it had no part. The best of equally bad models is often at
-# the end of a list, of which the search would warn.
+# Labels that are coin flips: no model can have an error below one half. Three folds choose one of 36 models,
+# on 80 rows, for forty data sets. ``cross_val_score`` repeats the whole search in each of four outer folds,
+# so that each row is predicted by a model in whose choice it had no part. The best of equally bad models is
+# often at the end of a list, and the search would warn.
 
 import warnings
 
