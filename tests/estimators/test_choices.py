@@ -227,6 +227,16 @@ def test_the_end_of_a_list_is_warned_of_and_extended():
         assert EndOfListWarning not in caught(lambda quiet=quiet: SeededCV(SVC(), quiet).fit(X, y))
 
 
+def test_each_grid_of_a_list_has_ends_of_its_own():
+    X, y = scale(load_breast_cancer().data[::3]), load_breast_cancer().target[::3]
+    radial = {"kernel": ["rbf"], "gamma": [0.01]}
+    two = [{"kernel": ["linear"], "C": [1e-8, 1e-7, 1e-6]}, {**radial, "C": [0.125, 0.25]}]
+    assert EndOfListWarning not in caught(lambda: SeededCV(SVC(), two).fit(X, y))
+    inside = [{"kernel": ["linear"], "C": [0.25, 0.5, 1.0]}, {**radial, "C": [0.0625, 0.125, 0.25]}]
+    with pytest.warns(EndOfListWarning, match=r"C=0.25, next 0.125"):
+        SeededCV(SVC(), inside).fit(X, y)
+
+
 def test_a_constant_model_is_warned_of():
     X, y = problem(2)
     grid = {"C": [1e-6], "gamma": [0.1]}
@@ -237,6 +247,14 @@ def test_a_constant_model_is_warned_of():
 
 
 # time
+
+
+def test_models_that_were_given_up_are_not_warned_of():
+    X, y = problem(0)
+    grid = {"C": [1.0, 10.0, 100.0], "gamma": [0.05, 0.1, 0.5, 100.0]}
+    for search in (SeededCV(SVC(), grid, stop_early=True), LOOSearchCV(SVC(), grid, stop_early=True)):
+        assert set(caught(lambda search=search: search.fit(X, y))) <= {EndOfListWarning}
+        assert search.cv_results_["stopped"].any()
 
 
 def test_a_time_budget_keeps_the_best_so_far():

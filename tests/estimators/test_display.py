@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, RandomizedSearchC
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SearchDisplay, SeededCV
+from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, SearchDisplay, SeededCV
 
 GRID = {"C": [10.0, 0.3, 1.0], "gamma": [0.7, 0.05]}
 
@@ -118,6 +118,22 @@ def test_margins_are_those_of_left_out_rows(classes):
     assert sum(heights) == 48
     nu = LOOSearchCV(NuSVC(), {"nu": [0.2, 0.4]}).fit(X, y)
     assert drawn(SearchDisplay.from_search(nu)).ax_.get_xlabel() == "nu"
+
+
+def test_pipelines_rules_and_estimates_are_drawn(problem):
+    """Names are those of the pipeline's grid, and what chose the model changes no score but its name."""
+    X, y = problem
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    grid = {"svc__gamma": GRID["gamma"], "svc__C": GRID["C"], "svc__class_weight": [None, "balanced"]}
+    fitted = SeededCV(pipeline, grid, refit="middle").fit(X, y)
+    display = drawn(SearchDisplay.from_search(fitted))
+    assert display.names == ["svc__C", "svc__gamma"] and display.label == "3-fold error (%)"
+    margins = drawn(SearchDisplay.from_search(fitted, kind="margins"))
+    assert np.mean(margins.wrong) == fitted.loo_error_
+    spans = SearchDisplay.from_search(LOOSearchCV(SVC(), GRID, criterion="span").fit(X, y))
+    assert spans.label == "span estimate of the error (%)"
+    spans = SearchDisplay.from_search(LOOSearchCV(SVR(), GRID, criterion="span").fit(X, 1.0 * y))
+    assert spans.label == "span estimate of the mean absolute error" and spans.values.min() >= 0
 
 
 @pytest.mark.parametrize(

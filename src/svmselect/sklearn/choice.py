@@ -112,13 +112,15 @@ def _standard_error(results, index, n_rows, rule):
 def ends_of_lists(results, best, by):
     """Return the numbers of a grid at whose end the best model is: ``{name: (value, next values)}``.
 
-    Lists of fewer than three numbers have no ends, and a model that is as good inside of the list counts.
+    A list is that of the models which share all that is no number with the best one. Lists of fewer than
+    three numbers have no ends, and a model that is as good inside of the list counts.
     """
     ends, models = {}, results["params"]
     score = results[f"mean_test_{by}"]
     tied = np.flatnonzero(np.abs(score - score[best]) <= 1e-12)
+    alike = [model for model in models if _kind(model) == _kind(models[best])]
     for name, value in models[best].items():
-        values = sorted({float(model[name]) for model in models if _is_number(model.get(name))})
+        values = sorted({float(model[name]) for model in alike if _is_number(value)})
         if not _is_number(value) or len(values) < SHORTEST:
             continue
         tied_values = {float(models[n][name]) for n in tied if _is_number(models[n].get(name))}

@@ -258,7 +258,7 @@ class _Models:
         results = search.cv_results_
         scores = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
         if score is None:
-            score = search.refit if isinstance(search.refit, str) else scores[0]
+            score = search.refit if isinstance(search.refit, str) and search.refit in scores else scores[0]
         if score not in scores:
             raise ValueError(f"score must be one of {', '.join(scores)}, got {score!r}")
         self.params, self.results, self.score = results["params"], results, score
@@ -279,13 +279,14 @@ class _Models:
         # what is drawn is offset + factor * score
         named = named if isinstance(named, str) else "score"
         self.offset, self.factor, self.label = 0, 1, f"{method} {named}"
-        if named in ("accuracy", "weighted_accuracy"):
+        criterion = getattr(search, "criterion", "exact").replace("_", " ")
+        if criterion != "exact" and is_classifier(search):
+            self.offset, self.factor, self.label = 100, -100, f"{criterion} estimate of the error (%)"
+        elif criterion != "exact":
+            self.factor, self.label = -1, f"{criterion} estimate of the mean absolute error"
+        elif named in ("accuracy", "weighted_accuracy"):
             weighted = " weighted by class" if named == "weighted_accuracy" else ""
             self.offset, self.factor, self.label = 100, -100, f"{method} error{weighted} (%)"
-        elif named == getattr(search, "criterion", None):
-            error, scale = ("error (%)", 100) if is_classifier(search) else ("mean absolute residual", 1)
-            self.offset, self.factor = (100 if is_classifier(search) else 0), -scale
-            self.label = f"{named.replace('_', ' ')} estimate of leave-one-out {error}"
         elif named.startswith("neg_") and named.endswith(LOSSES):
             self.factor, self.label = -1, f"{method} {named.removeprefix('neg_').replace('_', ' ')}"
         # the deviation is over splits, or over the rows where each is a split

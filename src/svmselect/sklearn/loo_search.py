@@ -14,25 +14,21 @@ class LOOSearchCV(Search):
 
     The models of one kernel share its Gram matrix, and each C starts at the solution of the C before. The
     solution without a row is computed from the one with it (see `svmselect.leave_one_out`). Nothing is drawn
-    at random. In the project's comparison `SeededCV` chooses models that are as good or better, at less cost.
+    at random. In the project's comparison `SeededCV` chooses models that are as good or better, at less cost,
+    and it has the exact leave-one-out error of the chosen model, too: `loo_error_`.
 
     Parameters
     ----------
-    estimator : SVC, NuSVC, SVR, NuSVR, OneClassSVM or Pipeline, optional
-        The parameters that all models share; `SVC()` by default. A NuSVC is trained anew without each row. Of
-        a Pipeline it is the last step; the steps before are fitted once, on all rows and without `y`, and a
-        step that needs `y` is refused.
+    estimator : SVC, NuSVC, SVR, NuSVR or OneClassSVM, or a Pipeline that ends in one, optional
+        The parameters that all models share; `SVC()` by default. A NuSVC or NuSVR is trained anew without
+        each row. The steps of a pipeline are fitted once on all rows, without `y`; one that needs `y` is a
+        ValueError.
     param_grid : dict or list of dicts, optional
         Values of "C" (of a NuSVC "nu"), "kernel", "gamma", "degree", "coef0" and "class_weight", as for
-        scikit-learn's GridSearchCV. By default ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf",
-        "laplacian" and "chi2" 2^-10, 2^-8, ..., 2^4 times the gamma of "scale". Regressions have "epsilon"
-        (a NuSVR "C") in the place of "class_weight". A OneClassSVM has "nu" and the kernel; by default nu is
-        that of `estimator`. Names are those of GridSearchCV, "svc__C" for the SVC of a pipeline, whose other
-        steps may be searched, too.
-    criterion : {"exact", "span", "opper_winther", "xi_alpha", "radius_margin"}
-        What stands for the error without a row: that error itself, or an estimate of it from one fit, see
-        `svmselect.bounds`. Of an SVR, "span" is the mean absolute residual. "radius_margin" compares kernels
-        at one C that is so large that no support vector is bounded.
+        scikit-learn's GridSearchCV; of a pipeline "svc__C" and the like, and parameters of its steps. By
+        default ``C = 2^-3, 2^-1, ..., 2^11``, and for the kernels "rbf", "laplacian" and "chi2" 2^-10, 2^-8,
+        ..., 2^4 times the gamma of "scale". Regressions have "epsilon" (a NuSVR "C") in the place of
+        "class_weight". A OneClassSVM has "nu" and the kernel; by default nu is that of `estimator`.
     scoring : str, callable, list, tuple, set or dict, optional
         As for scikit-learn's GridSearchCV: a name such as "balanced_accuracy" or "roc_auc", a callable
         ``scorer(estimator, X, y)``, or several of these. A scorer is applied once to the left-out labels or
@@ -40,11 +36,17 @@ class LOOSearchCV(Search):
         classifier without it. By default 1 - the leave-one-out error, in which a row counts by its sample
         weight times the weight of its class in `estimator`, whatever the grid has; of regressions "r2"; of
         one class consistency, which needs no labels: see Notes.
+    criterion : {"exact", "span", "opper_winther", "xi_alpha", "radius_margin"}
+        What a model is chosen by: the exact leave-one-out error, or an estimate of it from one fit. These
+        are for the default score; "radius_margin" is for a C-SVC of one C and a hard margin, and "span" alone
+        is for an SVR. The score of a model is 1 - its estimate, and of an SVR minus its estimate of the mean
+        absolute residual.
     refit : bool, str or callable
-        Whether to train the best model on all rows, for `predict`. "middle" takes the model in the middle of
-        those within half a standard error of the best, along C and gamma; "one_standard_error" the smallest C
-        within one. With several scores the name of the one that chooses; or a callable that gets
-        `cv_results_` and returns the number of the best model.
+        Whether to train the best model on all rows, for `predict`. "middle" trains the model in the middle of
+        all models within half a standard error of the best, by the logarithms of C, gamma and the like;
+        "one_standard_error" the best one of the least C (the largest nu) within a standard error. With
+        several scores the name of the one that chooses; or a callable that gets `cv_results_` and returns the
+        number of the best model.
     n_candidates : int, optional
         Models that are drawn at random from `param_grid`, whose values may then be distributions of
         scipy.stats; by default all are evaluated.
@@ -56,10 +58,11 @@ class LOOSearchCV(Search):
         For the default score: whether to give a model up as soon as its error can no longer become the least.
         The same model is chosen; the score of a model that was given up is NaN.
     extend : bool
-        Whether a list goes on, by the ratio of its last two values, while the best model is at its end.
+        Whether to add the next value to a list of the grid, up to eight times, while the best model is at its
+        end. Without it that is an EndOfListWarning.
     time_budget : float, optional
-        Seconds after which the search ends with the best model so far, as it does at Ctrl-C if there is a
-        budget, even an infinite one. A model that is begun may end later.
+        Seconds after which the search ends with the best model so far. Ctrl-C then does the same;
+        ``float("inf")`` is for Ctrl-C alone. The scores of models without time are NaN.
     n_jobs : int, optional
         Kernels that are evaluated at once, by joblib, as for GridSearchCV; each job has a Gram matrix of its
         own, and they share the budget `cache_size`. By default one process, which evaluates as many kernels
@@ -70,8 +73,8 @@ class LOOSearchCV(Search):
     return_train_score : bool
         Whether to score the model of all rows at these rows, too.
     verbose : bool
-        Whether to show progress on standard error: a bar with the best model so far, on a terminal or in a
-        notebook.
+        Whether to show progress on standard error: a bar on a terminal or in a notebook, with the models that
+        are done, the best so far and a clock, or joblib's messages of several jobs.
     random_state : int, RandomState or None
         Seed of the draws for `n_candidates` and `factor`.
 
@@ -82,15 +85,15 @@ class LOOSearchCV(Search):
         one number for all rows), `rank_test_score`, with several scores the same with their names in the
         place of "score"; `mean_fit_time` and `mean_score_time` in wall-clock seconds, where the first model
         of a kernel pays for the kernel values that all share; `loo_error`, the share of rows that the
-        classifier without them misclassifies, or the estimate that is the criterion, and `n_not_converged`,
-        the solves that ran out of steps. With `stop_early` or `time_budget` also `stopped`, whether a model
-        was given up, or not begun. With `factor` a model has a row for each of
-        its rounds, whose number is `iter` and whose rows are `n_resources`; the last round ranks first.
+        classifier without them misclassifies, and `n_not_converged`, the solves that ran out of steps. With
+        `stop_early` or `time_budget` also `stopped`, whether a model was given up. With `factor` a model has
+        a row for each of its rounds, whose number is `iter` and whose rows are `n_resources`; the last round
+        ranks first.
     best_params_, best_score_, best_index_
         Of the model with the highest `mean_test_score`, or the highest mean of the score that `refit` names;
         of several models, the first. None of them with several scores and ``refit=False``.
     best_estimator_ : SVC, NuSVC, SVR, NuSVR, OneClassSVM or Pipeline
-        The search hands on what its model has, such as `predict_interval` and `loo_predictions_`.
+        Results of the model, such as `loo_predictions_`, are results of the search, too.
     loo_error_ : float
         The leave-one-out error of the best model, in which each row counts once; of classifiers.
     scoring_ : str, callable, list, tuple, set or dict

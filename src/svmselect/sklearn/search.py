@@ -532,7 +532,7 @@ def _check_scores(models, mean, by):
     `mean` has the mean scores by name. Models that were given up, or could not be trained, have none, and are
     not warned of here.
     """
-    ordinary = np.array([not (model.failures or model.columns.get("stopped")) for model in models])
+    ordinary = np.array([not (model.failures or model.stopped) for model in models])
     if not ordinary.any():
         return
     for name, scores in mean.items():

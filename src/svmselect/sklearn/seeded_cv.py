@@ -16,27 +16,26 @@ class SeededCV(Search):
     """Search by cross-validation, as GridSearchCV with scikit-learn's SVC.
 
     All models of one kernel and all splits share its Gram matrix, and within a split each C starts at the
-    solution of the C before. Scores are GridSearchCV's, up to `tol`, where gamma is a number: "scale" is that
-    of all rows. With sample weights the rows of a fold count by theirs, as in scikit-learn 1.9. The exact
-    leave-one-out error of the chosen model is `loo_error_`.
-
-    The steps of a Pipeline before its model are fitted on the rows that a split trains on, with their labels.
-    Its models share a Gram matrix in each split, and "scale" is that of the rows that they are trained on:
-    all scores are GridSearchCV's.
+    solution of the C before. The steps of a pipeline are fitted anew in each fold. Scores are GridSearchCV's,
+    up to `tol`; without steps gamma "scale" is that of all rows. With sample weights the rows of a fold count
+    by theirs, as in scikit-learn 1.9. The exact leave-one-out error of the chosen model is `loo_error_`.
 
     Parameters
     ----------
-    estimator, param_grid, refit, n_candidates, factor, stop_early, extend, time_budget, n_jobs, \
-    error_score, verbose, random_state
-        See `LOOSearchCV`. A number of splits of regressions is that of a KFold.
+    estimator, param_grid, refit, n_candidates, factor, extend, time_budget, n_jobs, error_score, verbose, \
+    random_state
+        See `LOOSearchCV`. Steps of a pipeline may use `y`.
+    stop_early : bool
+        See `LOOSearchCV`; for an estimator without steps before it.
     scoring : str, callable, list, tuple, set or dict, optional
         As for GridSearchCV, and applied to each fold as there. By default the accuracy, in which a row counts
         by its sample weight times the weight of its class among all rows (``scoring="accuracy"`` leaves out
         the weights of classes, as GridSearchCV does).
     cv : int, splitter or iterable
-        As for GridSearchCV; a number is that of stratified folds. Splits may overlap, leave rows out,
-        train on a row several times, or lack a class. `fit` has `groups`. The default is 3, whose models have
-        the least regret of all estimators in the project's comparison; None is scikit-learn's 5.
+        As for GridSearchCV; a number is that of stratified folds, of regressions that of a KFold. Splits may
+        overlap, leave rows out, train on a row several times, or lack a class. `fit` has `groups`. The
+        default is 3, whose models have the least regret of all estimators in the project's comparison; None
+        is scikit-learn's 5.
     return_train_score : bool
         Whether to score each model at the rows that it was trained on.
 
@@ -49,7 +48,7 @@ class SeededCV(Search):
         out of steps. Where one compiled call trains a whole path, its models have equal shares of the time;
         else the first one of a kernel pays for the kernel values that all share.
     n_splits_ : int
-    best_params_, best_score_, best_index_, best_estimator_, scoring_, multimetric_, classes_, \
+    best_params_, best_score_, best_index_, best_estimator_, loo_error_, scoring_, multimetric_, classes_, \
     n_features_in_, feature_names_in_, search_time_, refit_time_
         See `LOOSearchCV`.
 
@@ -61,6 +60,8 @@ class SeededCV(Search):
     >>> search = SeededCV(SVC(), {"C": [1, 10], "gamma": [0.1, 1]}).fit(X, y)
     >>> search.best_params_
     {'C': 10, 'gamma': 0.1}
+    >>> round(search.loo_error_, 4)
+    0.0333
     """
 
     _: KW_ONLY
