@@ -121,13 +121,13 @@ def test_margins_are_those_of_left_out_rows(classes):
 
 
 def test_pipelines_rules_and_estimates_are_drawn(problem):
-    """Names are those of the pipeline's grid, and what chose the model changes no score but its name."""
+    """Names are those of the model, and what chose the model changes no score but its name."""
     X, y = problem
     pipeline = make_pipeline(StandardScaler(), SVC())
     grid = {"svc__gamma": GRID["gamma"], "svc__C": GRID["C"], "svc__class_weight": [None, "balanced"]}
     fitted = SeededCV(pipeline, grid, refit="middle").fit(X, y)
     display = drawn(SearchDisplay.from_search(fitted))
-    assert display.names == ["svc__C", "svc__gamma"] and display.label == "3-fold error (%)"
+    assert display.names == ["C", "gamma"] and display.label == "3-fold error (%)"
     margins = drawn(SearchDisplay.from_search(fitted, kind="margins"))
     assert np.mean(margins.wrong) == fitted.loo_error_
     spans = SearchDisplay.from_search(LOOSearchCV(SVC(), GRID, criterion="span").fit(X, y))

@@ -12,7 +12,15 @@ from svmselect.sklearn.one_vs_one import class_weights
 from svmselect.sklearn.svr import SVR, Regressor
 from svmselect.svr import check_epsilon, spread_of
 
-__all__ = ["DEFAULT", "by_kernel", "candidates_of", "default_grid", "parameters", "value_of"]
+__all__ = [
+    "DEFAULT",
+    "by_kernel",
+    "candidates_of",
+    "default_grid",
+    "numbers_of_kernels",
+    "parameters",
+    "value_of",
+]
 
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 # The default grid has 64 models around C = 1 and a little below gamma = "scale".
@@ -133,6 +141,15 @@ def by_kernel(candidates, template, X):
         (Precomputed(X) if key == "precomputed" else key, list(parts.values()))
         for key, parts in groups.items()
     ]
+
+
+def numbers_of_kernels(candidates):
+    """Return the numbers of candidates with the same values of all kernel parameters, kernel by kernel."""
+    kernels = {}
+    for number, candidate in enumerate(candidates):
+        key = tuple((name, candidate[name]) for name in KERNEL_PARAMETERS if name in candidate)
+        kernels.setdefault(key, []).append(number)
+    return list(kernels.values())
 
 
 def parameters(candidates):

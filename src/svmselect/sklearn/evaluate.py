@@ -140,10 +140,11 @@ class Evaluator:
         """The rows by which "scale" and "auto" are numbers."""
         return self.data.X
 
-    def parts(self, candidates):
+    def parts(self, candidates, early=False):
         """Yield ``(numbers, parameters of the models, evaluator)`` of parts of the work.
 
-        Every candidate is in as many parts as `joined` puts together.
+        Every candidate is in as many parts as `joined` puts together; with `early` some are soon in all of
+        theirs.
         """
         yield range(len(candidates)), [self.steps.split(candidate)[1] for candidate in candidates], self
 
@@ -244,7 +245,7 @@ def evaluate_candidates(evaluator, candidates, watch, by="score", n_jobs=None, v
             watch.finished(number, candidates[number], np.nan if test is None else np.mean(test))
 
     try:
-        for numbers, models, part in evaluator.parts(candidates):
+        for numbers, models, part in evaluator.parts(candidates, early=watch.deadline is not None):
             watch.check()
             if isinstance(part, Exception):
                 failed = evaluator.failed_part(part)

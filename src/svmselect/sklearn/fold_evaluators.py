@@ -9,6 +9,7 @@ from scipy import sparse
 
 from svmselect.cv import cross_validate_grid
 from svmselect.sklearn.calibration import Calibration, blocks_of, left_out_probabilities
+from svmselect.sklearn.candidates import numbers_of_kernels
 from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.evaluate import Evaluator
 from svmselect.sklearn.one_vs_one import Problem, class_weights, decisions, winners
@@ -56,20 +57,32 @@ class FoldEvaluator(Evaluator):
         if self.steps:
             self.n_parts = self.n_splits
 
-    def parts(self, candidates):
-        """Yield the parts with equal steps, split by split."""
+    def parts(self, candidates, early=False):
+        """Yield the parts with equal steps: split by split, or with `early` also kernel by kernel.
+
+        Kernel by kernel the first models are done early, and the rows of all splits are held at once.
+        """
         if not self.steps:
             yield from super().parts(candidates)
             return
         for parameters, numbers, models in self.steps.groups(candidates):
-            for h in range(self.n_splits):
-                try:
-                    yield numbers, models, self.fits_of_split(parameters, h)
-                except Exception as error:
-                    yield numbers, models, error
+            splits = (self.fits_of_split(parameters, h) for h in range(self.n_splits))
+            if not early:
+                yield from ((numbers, models, part) for part in splits)
+                continue
+            held = list(splits)
+            for places in numbers_of_kernels(models):
+                for part in held:
+                    yield [numbers[n] for n in places], [models[n] for n in places], part
 
     def fits_of_split(self, parameters, h):
-        """Return the evaluator of the rows of split h, which steps that were fitted on it transform."""
+        """Return the evaluator of split h, whose rows steps that were fitted on it transform, or an error."""
+        try:
+            return self._fits_of_split(parameters, h)
+        except Exception as error:
+            return error
+
+    def _fits_of_split(self, parameters, h):
         data, (train, test) = self.data, self.splits[h]
         X, y = data.given(train)
         steps, rows = self.steps.fitted(parameters, X, y, data.metadata_of(train))

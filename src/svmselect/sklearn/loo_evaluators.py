@@ -58,7 +58,7 @@ class _LooEvaluator(Evaluator):
 
     n_splits = n_scores = 1
 
-    def parts(self, candidates):
+    def parts(self, candidates, early=False):
         """Yield the parts with equal steps, which are fitted on all rows, without labels."""
         if not self.steps:
             yield from super().parts(candidates)
