@@ -16,7 +16,7 @@ from svmselect.cli.output import counted, name_of, warn
 from svmselect.cli.read import MISSING, Table, opened
 from svmselect.standardise import standardise
 
-__all__ = ["LABEL_NAMES", "MOST_CLASSES", "Data", "is_number_column", "load", "refuse_missing"]
+__all__ = ["LABEL_NAMES", "MOST_CLASSES", "Data", "is_number_column", "label_column", "load", "refuse_missing"]
 
 LABEL_NAMES = ("label", "target", "class")
 MOST_CLASSES = 50  # and categories
@@ -144,7 +144,7 @@ def _of_table(arguments, table):
     """Return the Data of a table."""
     # 1) the columns
     path, doubts, width = table.path, [], table.width
-    label, is_named = _label_column(arguments, table)
+    label, is_named = label_column(arguments, table)
     if width < 2 and label is not None:
         raise ValueError(f"{path}: has one column; a label and a feature are needed (is it --delimiter?)")
     ignored = {table.number_of(column) for column in arguments.ignore}
@@ -209,7 +209,7 @@ def _of_table(arguments, table):
     return Data(path, task, frame, y, column, kinds, rows + 1, dropped, doubts, steps)
 
 
-def _label_column(arguments, table):
+def label_column(arguments, table):
     """Return the label's column or None, and whether it is named and not guessed from its place."""
     if arguments.label is not None:
         return table.number_of(arguments.label), True

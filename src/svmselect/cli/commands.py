@@ -57,11 +57,11 @@ def loo(arguments):
     result = {
         **facts,
         **parameters,
+        **trained,
         **left_out,
         **({} if odd is None else {key: data.numbers[odd]}),
         "scoring": arguments.scoring,
         "score": score,
-        **trained,
         **baseline,
         **constant,
         "support_vectors": model.support_.size,
