@@ -65,7 +65,7 @@ class Task:
     kind: Any
     refused: tuple[str, ...] = ()
     by = "cv"
-    default_scoring = None
+    default_scoring: str | None = None
 
     def check(self, arguments):
         """Raise a ValueError for options that this task does not have."""
