@@ -6,22 +6,20 @@ A search over C and gamma by 3 folds, and the exact leave-one-out error of the m
 """
 
 # %%
-# The search stands where scikit-learn's ``GridSearchCV`` does: here behind a scaler, in a pipeline.
+# The search takes a pipeline, as scikit-learn's ``GridSearchCV`` does, and scales each fold by its own rows.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from svmselect.sklearn import SearchDisplay, SeededCV
+from svmselect.sklearn import SVC, SearchDisplay, SeededCV
 
 X, y = load_breast_cancer(return_X_y=True)
-pipeline = make_pipeline(StandardScaler(), SeededCV()).fit(X, y)
-search = pipeline[-1]
-best = search.best_params_
-print(f"best of {len(search.cv_results_['params'])} models: C = {best['C']:g}, gamma = {best['gamma']:.3g}")
-print(f"3-fold error {100 * (1 - search.best_score_):.2f} %, found in {search.search_time_:.1f} s")
-print(f"leave-one-out error of the chosen model {100 * search.best_estimator_.loo_error_:.2f} %")
+search = SeededCV(make_pipeline(StandardScaler(), SVC())).fit(X, y)
+print("best of 64 models: C = {svc__C:g}, gamma = {svc__gamma:.3g}".format(**search.best_params_))
+print(f"3-fold error {1 - search.best_score_:.2%}, in {search.search_time_:.1f} s")
+print(f"leave-one-out error of the chosen model {search.loo_error_:.2%}")
 
 # %%
 # Large C and gamma fit the rows too closely, small ones not closely enough. The histogram has the rows by
@@ -30,6 +28,5 @@ print(f"leave-one-out error of the chosen model {100 * search.best_estimator_.lo
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 SearchDisplay.from_search(search, ax=axes[0])
-
 SearchDisplay.from_search(search, kind="margins", ax=axes[1])
 plt.show()

@@ -12,13 +12,14 @@ The fits of a cross-validation resemble each other: five ways to start one at th
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
-from sklearn.preprocessing import scale
+from sklearn.preprocessing import StandardScaler
 
 from svmselect import RBF, Gram, cross_validate, stratified_folds
 
 X, labels = load_breast_cancer(return_X_y=True)
 y = 2 * labels - 1
-gram = Gram(scale(X), RBF(0.02)).compute()
+scaler = StandardScaler().fit(X)
+gram = Gram(scaler.transform(X), RBF(0.02)).compute()
 seeds = ("cold", "sir", "mir", "ato", "avg", "top")
 numbers = (5, 10, 50)
 iterations = np.empty((len(seeds), len(numbers)))

@@ -8,6 +8,8 @@ One column per category and one size for all numbers, and what it costs to leave
 # %%
 # A table with a category, an amount with a long tail and a number that is sometimes missing.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -16,7 +18,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from svmselect.sklearn import SeededCV
+from svmselect.sklearn import SVC, SeededCV, UnscaledWarning
 
 rng = np.random.default_rng(1)
 m = 500
@@ -32,8 +34,10 @@ y = (effect + 0.8 * (np.log(table["amount"]) - 5) + 0.7 * rng.normal(size=m) > 0
 table.loc[rng.choice(m, 50, replace=False), "age"] = np.nan
 
 # %%
-# Four preparations, from numbers as they are to all that a kernel needs.
+# Four preparations, from numbers as they are to all that a kernel needs, each in a pipeline that is searched.
+# The first one would raise an `UnscaledWarning`.
 
+warnings.simplefilter("ignore", UnscaledWarning)
 median = SimpleImputer(strategy="median")
 size = StandardScaler()
 codes, columns = OrdinalEncoder(), OneHotEncoder()
@@ -48,8 +52,8 @@ preparations = {
 errors = {}
 for name, (city, amount, age) in preparations.items():
     prepare = make_column_transformer((city, ["city"]), (amount, ["amount"]), (age, ["age"]))
-    search = SeededCV().fit(prepare.fit_transform(table), y)
-    errors[name] = 100 * search.best_estimator_.loo_error_
+    search = SeededCV(make_pipeline(prepare, SVC()), extend=True).fit(table, y)
+    errors[name] = 100 * search.loo_error_
     print(f"{name}: leave-one-out error {errors[name]:.1f} %")
 
 figure, ax = plt.subplots(figsize=(6.4, 2.6), layout="constrained")

@@ -30,9 +30,12 @@ def test_every_block_is_a_program_or_commands_or_text():
 
 @pytest.mark.parametrize("document", programs())
 def test_programs_run_without_a_warning(document, tmp_path, monkeypatch):
-    """One after the other, as they are read; what they print is not empty."""
+    """One after the other, as they are read; a text that follows a program is what it prints."""
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
+    expected = {
+        (text.document, text.line - 3): text.text for text in blocks() if text.language == "text"
+    }  # by the line that closes the program, before a blank one
     for block in programs()[document]:
         code = compile("\n" * (block.line - 1) + block.text, ROOT / document, "exec")
         printed = io.StringIO()
@@ -40,6 +43,8 @@ def test_programs_run_without_a_warning(document, tmp_path, monkeypatch):
             warnings.simplefilter("error")
             exec(code, names)
         assert bool(printed.getvalue().strip()) == ("print(" in block.text)
+        end = block.line + block.text.count("\n")
+        assert printed.getvalue() == expected.get((document, end), printed.getvalue())
 
 
 def words_without_variables(line):

@@ -6,9 +6,13 @@ import sklearn.svm
 from estimators.problems import blobs
 from matplotlib import pyplot
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from scipy.stats import loguniform
+from sklearn.kernel_approximation import Nystroem
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, RandomizedSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SearchDisplay, SeededCV
+from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, SearchDisplay, SeededCV
 
 GRID = {"C": [10.0, 0.3, 1.0], "gamma": [0.7, 0.05]}
 
@@ -116,6 +120,22 @@ def test_margins_are_those_of_left_out_rows(classes):
     assert drawn(SearchDisplay.from_search(nu)).ax_.get_xlabel() == "nu"
 
 
+def test_pipelines_rules_and_estimates_are_drawn(problem):
+    """Names are those of the pipeline's grid, and what chose the model changes no score but its name."""
+    X, y = problem
+    pipeline = make_pipeline(StandardScaler(), SVC())
+    grid = {"svc__gamma": GRID["gamma"], "svc__C": GRID["C"], "svc__class_weight": [None, "balanced"]}
+    fitted = SeededCV(pipeline, grid, refit="middle").fit(X, y)
+    display = drawn(SearchDisplay.from_search(fitted))
+    assert display.names == ["svc__C", "svc__gamma"] and display.label == "3-fold error (%)"
+    margins = drawn(SearchDisplay.from_search(fitted, kind="margins"))
+    assert np.mean(margins.wrong) == fitted.loo_error_
+    spans = SearchDisplay.from_search(LOOSearchCV(SVC(), GRID, criterion="span").fit(X, y))
+    assert spans.label == "span estimate of the error (%)"
+    spans = SearchDisplay.from_search(LOOSearchCV(SVR(), GRID, criterion="span").fit(X, 1.0 * y))
+    assert spans.label == "span estimate of the mean absolute error" and spans.values.min() >= 0
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -128,7 +148,81 @@ def test_bad_input_is_named(problem, options, sentence):
     fitted = LOOSearchCV(SVC(), {"C": [1.0, 2.0], "gamma": [0.3]}, refit=False).fit(*problem)
     with pytest.raises(ValueError, match=sentence):
         SearchDisplay.from_search(fitted, **options)
-    with pytest.raises(ValueError, match=r"search\b.* SVC\b"):
-        SearchDisplay.from_search(SVC())
-    with pytest.raises(AttributeError, match="no best_estimator_ with refit=False"):
-        SearchDisplay.from_search(fitted, kind="margins")
+    for foreign in (SVC(), SeededCV(), GridSearchCV(SVC(), GRID), make_pipeline(StandardScaler(), SVC())):
+        with pytest.raises(ValueError, match=rf"search\b.* {type(foreign).__name__}\b"):
+            SearchDisplay.from_search(foreign)
+    for search in (fitted, GridSearchCV(sklearn.svm.SVC(), GRID).fit(*problem)):
+        with pytest.raises(ValueError, match=r"margins\b.*best_estimator_"):
+            SearchDisplay.from_search(search, kind="margins")
+
+
+def values_of(search):
+    """100 minus the mean accuracy of each model in percent, by C and gamma."""
+    errors = 100 * (1 - search.cv_results_["mean_test_score"])
+    return {
+        tuple(model.values()): error
+        for model, error in zip(search.cv_results_["params"], errors, strict=True)
+    }
+
+
+@pytest.mark.parametrize("last", [SVC(), sklearn.svm.SVC()])
+def test_searches_of_scikit_learn_and_pipelines(problem, last):
+    estimator = make_pipeline(StandardScaler(), last)
+    fitted = GridSearchCV(estimator, {f"svc__{name}": values for name, values in GRID.items()}, cv=3).fit(
+        *problem
+    )
+    display = drawn(SearchDisplay.from_search(fitted))
+    assert display.names == ["C", "gamma"] and display.label == "3-fold error (%)"
+    for (C, gamma), error in values_of(fitted).items():
+        row, column = display.coordinates[1].index(gamma), display.coordinates[0].index(C)
+        assert display.values[row, column] == pytest.approx(error)
+    for name in ("gamma", "svc__gamma"):
+        curve = drawn(SearchDisplay.from_search(fitted, kind="curve", x=name))
+        assert curve.names == ["gamma"] and curve.coordinates == [[0.05, 0.7]]
+    if hasattr(last, "threshold"):
+        margins = SearchDisplay.from_search(fitted, kind="margins")
+        assert np.mean(margins.values < 0) == fitted.best_estimator_[-1].loo_error_
+    # a Pipeline around a search
+    fitted = make_pipeline(StandardScaler(), SeededCV(SVC(), GRID)).fit(*problem)
+    display = drawn(SearchDisplay.from_search(fitted))
+    np.testing.assert_array_equal(display.values, SearchDisplay.from_search(fitted[-1]).values)
+
+
+def test_random_searches_and_names_that_two_steps_have(problem):
+    distributions = {"svc__C": loguniform(0.1, 1000), "svc__gamma": loguniform(0.01, 1)}
+    estimator = make_pipeline(StandardScaler(), SVC())
+    fitted = RandomizedSearchCV(estimator, distributions, n_iter=9, cv=2, random_state=0).fit(*problem)
+    display = drawn(SearchDisplay.from_search(fitted))
+    assert display.names == ["C", "gamma"] and display.values.shape == (9,)
+    assert sorted(display.values) == pytest.approx(sorted(values_of(fitted).values()))
+    both = {"nystroem__gamma": [0.1, 1.0], "svc__gamma": [0.5, 2.0]}
+    fitted = GridSearchCV(make_pipeline(Nystroem(n_components=9), SVC()), both, cv=2).fit(*problem)
+    assert drawn(SearchDisplay.from_search(fitted)).names == ["nystroem__gamma", "svc__gamma"]
+    regression = GridSearchCV(sklearn.svm.SVR(), {"C": [1, 10], "kernel": ["rbf", "linear"]}, cv=2).fit(
+        *problem
+    )
+    assert drawn(SearchDisplay.from_search(regression)).label == "2-fold r2"
+    mixed = {"C": loguniform(0.1, 1000), "kernel": ["rbf", "linear"], "shrinking": [True, False]}
+    fitted = RandomizedSearchCV(SVC(), mixed, n_iter=9, cv=2, random_state=0).fit(*problem)
+    for x, y in (("C", "kernel"), ("kernel", "shrinking")):
+        assert drawn(SearchDisplay.from_search(fitted, x=x, y=y)).values.ndim == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([32.0, 2048.0], ["32", "2048"]),
+        ([0.03125, 1, 2048], ["$2^{-5}$", "$2^{0}$", "$2^{11}$"]),
+        ([1e-5, 0.1, 100], ["$10^{-5}$", "$10^{-1}$", "$10^{2}$"]),
+        ([0.05, 0.7], ["0.05", "0.7"]),
+        ([0.3, 12345.6, 3.2e-7], [r"$3.2 \cdot 10^{-7}$", "0.3", "12346"]),
+        ([1e-5, 2e-5], ["$10^{-5}$", r"$2 \cdot 10^{-5}$"]),
+        (["scale", 2], ["scale", "2"]),
+    ],
+)
+def test_ticks_are_for_people(problem, values, texts):
+    kernel = {"kernel": ["rbf", "linear"]}
+    grid = {"gamma" if "scale" in values else "C": values}
+    fitted = SeededCV(SVC(), grid | kernel).fit(*problem)
+    labels = [text.get_text() for text in SearchDisplay.from_search(fitted).ax_.get_xticklabels()]
+    assert labels == texts

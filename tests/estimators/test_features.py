@@ -292,6 +292,13 @@ def test_model_file_of_skops(tmp_path):
     np.testing.assert_array_equal(load_model(tmp_path / "m").predict_proba(X), model.predict_proba(X))
 
 
+def test_the_class_of_scikit_learn_has_the_same_model():
+    model = SVC(gamma=0.3).fit(X, y)
+    np.testing.assert_allclose(
+        model.to_sklearn().decision_function(X), model.decision_function(X), atol=1e-12
+    )
+
+
 def test_model_file_of_libsvm(tmp_path):
     model = SVC(gamma=0.3).fit(X, y)
     save_model(model, tmp_path / "m", "libsvm")

@@ -12,7 +12,7 @@ import pytest
 import sklearn
 from packaging.version import Version
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "scikit_learn.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/develop/scikit_learn_tests.md"
 pytestmark = pytest.mark.slow
 
 MODULES = ("sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse")

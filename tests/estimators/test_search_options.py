@@ -23,8 +23,8 @@ from sklearn.model_selection import (
 )
 from slow import slow
 
-from svmselect.sklearn import SVC, LOOSearchCV, NuSVC, SeededCV
-from svmselect.sklearn.seeded_cv import FoldEvaluator
+from svmselect.sklearn import SVC, EndOfListWarning, LOOSearchCV, NuSVC, SeededCV
+from svmselect.sklearn.fold_evaluators import FoldEvaluator
 
 GRID = {"C": [10.0, 0.3, 1.0], "gamma": [0.7, 0.05]}
 M = 48
@@ -288,5 +288,6 @@ def test_nothing_is_warned_of_where_nothing_fails():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", UndefinedMetricWarning)
+        warnings.simplefilter("ignore", EndOfListWarning)
         SeededCV(SVC(), GRID, scoring="f1_macro", return_train_score=True).fit(X, y)
         LOOSearchCV(SVC(), GRID, scoring="f1_macro", return_train_score=True).fit(X, y)

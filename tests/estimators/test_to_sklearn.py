@@ -11,6 +11,8 @@ from estimators.problems import blobs
 from scipy import sparse
 from skl2onnx import to_onnx
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from svmselect import RBF, AnisotropicRBF, Linear
 from svmselect.sklearn import SVC, SVR, LOOSearchCV, NuSVC, NuSVR, OneClassSVM, load_model, save_model
@@ -53,12 +55,12 @@ def values_of(model, X):
 def assert_same(converted, model, X):
     """The same predictions where values are clear, and the same values relative to their terms."""
     assert type(converted) is getattr(sklearn.svm, type(model).__name__)
-    values, others = values_of(model, X), values_of(converted, X)
+    values, converted_values = values_of(model, X), values_of(converted, X)
     # the size of the terms, whose sums are the values
     rows = {"linear": converted.support_vectors_, "precomputed": np.ones(1)}.get(model.kernel, np.zeros(1))
     size = max(1, np.abs(X).max() * np.abs(rows).max() if rows.size else 1) * np.abs(model.dual_coef_).sum()
     scale = max(size, np.abs(values).max(), np.abs(model.intercept_).max())
-    np.testing.assert_allclose(others, values, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(converted_values, values, rtol=0, atol=1e-12 * scale)
     if hasattr(model, "decision_function"):
         clear = np.abs(values).reshape(len(values), -1).min(axis=1) > 1e-12 * scale
         np.testing.assert_array_equal(converted.predict(X)[clear], model.predict(X)[clear])
@@ -171,7 +173,13 @@ def test_onnx_predicts_the_same(model, kernel, k):
         np.testing.assert_array_equal(predicted[clear], model.predict(X)[clear])
 
 
-def test_a_search_hands_on_its_best_model():
-    X, y = problem(2, "dense")
-    search = LOOSearchCV(SVC(), {"C": [1.0, 10.0]}).fit(X, y)
-    assert_same(search.best_estimator_.to_sklearn(), search.best_estimator_, X)
+def test_a_pipeline_becomes_onnx():
+    X, y = blobs(1, m=80, k=3)
+    X = X.astype(np.float32)
+    pipeline = make_pipeline(StandardScaler(), LOOSearchCV(SVC(), {"C": [1.0, 10.0]})).fit(X, y)
+    plain = make_pipeline(*pipeline[:-1], pipeline[-1].best_estimator_.to_sklearn())
+    session = onnxruntime.InferenceSession(
+        to_onnx(plain, X[:1]).SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    predicted = session.run(None, {session.get_inputs()[0].name: X})[0]
+    assert np.mean(predicted == pipeline.predict(X)) > 0.98

@@ -25,10 +25,8 @@ from data.splits import check_originals
 
 from svmselect import Gram, Linear
 from svmselect.cli.encoding import Encoding
-from svmselect.cli.predict import encoding_of
 from svmselect.cli.read import read, read_rows
-from svmselect.sklearn import SVC, NuSVC, save_model
-from svmselect.sklearn.model_file import content_hash, read_model
+from svmselect.sklearn import SVC, NuSVC, load_model, save_model
 
 MOST_FEATURES = 10_000  # what is multiplied
 WHERE = "place"
@@ -188,42 +186,34 @@ def dense(X):
 
 
 def model(data):
-    """A saved model, whose hash is put right where JSON has another one; then it predicts."""
+    """A saved model; then it predicts."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of numbers that overflow
         path = Path(folder) / "model"
         path.write_bytes(data)
-        for _ in range(2):
-            try:
-                result = read_model(path)
-            except ValueError as error:
-                sentence(error, str(path))
-                if "its content is not what was written" not in str(error):
-                    return
-                content = json.loads(path.read_text())
-                content["sha256"] = content_hash(content)
-                path.write_text(json.dumps(content))
-                continue
-            break
-        d = result.model.n_features_in_
+        try:
+            result = load_model(path)
+        except ValueError as error:
+            sentence(error, str(path))
+            return
+        d = result.n_features_in_
         if not 0 < d <= MOST_FEATURES:
             return
         try:
-            values = result.model.decision_function(np.zeros((2, d)))
-            encoding_of(result, path)
+            values = result.decision_function(np.zeros((2, d)))
         except ValueError as error:
             assert "\n" not in str(error)
             return
-        assert len(values) == 2 and len(result.model.predict(np.zeros((2, d)))) == 2
+        assert len(values) == 2 and len(result.predict(np.zeros((2, d)))) == 2
 
 
 def saved_models():
     """The files of a few models."""
     X, y = np.array([[0.0, 1], [1, 0.5], [2, 0], [3, 1], [4, 2], [5, 0]]), np.array([0, 1, 2, 0, 1, 2])
     for estimator, rows, labels, form in (
-        (SVC(gamma=0.5), X, y % 2, "json"),
-        (NuSVC(0.4), scipy.sparse.csr_array(X), y, "json"),
-        (SVC(kernel="linear"), X + 1000, y.astype(str), "json"),
+        (SVC(gamma=0.5), X, y % 2, "skops"),
+        (NuSVC(0.4), scipy.sparse.csr_array(X), y, "skops"),
+        (SVC(kernel="linear"), X + 1000, y.astype(str), "skops"),
         (SVC(gamma=0.5), X, y, "libsvm"),
         (NuSVC(0.5, gamma=1), X, y % 2 * 2 - 1, "libsvm"),
     ):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from svmselect.sklearn.display import SearchDisplay
     from svmselect.sklearn.editing import BaggedSVC, CrossTrainingSVC, EditedSVC
+    from svmselect.sklearn.fitting import ConstantModelWarning, EndOfListWarning, UnscaledWarning
     from svmselect.sklearn.loo_search import LOOSearchCV
     from svmselect.sklearn.machine import OneClassSVM
     from svmselect.sklearn.model_file import load_model, save_model
@@ -25,14 +26,17 @@ __all__ = [
     "SVC",
     "SVR",
     "BaggedSVC",
+    "ConstantModelWarning",
     "CrossTrainingSVC",
     "EditedSVC",
+    "EndOfListWarning",
     "LOOSearchCV",
     "NuSVC",
     "NuSVR",
     "OneClassSVM",
     "SearchDisplay",
     "SeededCV",
+    "UnscaledWarning",
     "load_model",
     "save_model",
 ]
@@ -45,6 +49,7 @@ MODULES = {
     "loo_search": ("LOOSearchCV",),
     "seeded_cv": ("SeededCV",),
     "display": ("SearchDisplay",),
+    "fitting": ("ConstantModelWarning", "EndOfListWarning", "UnscaledWarning"),
     "editing": ("BaggedSVC", "CrossTrainingSVC", "EditedSVC"),
     "model_file": ("load_model", "save_model"),
 }

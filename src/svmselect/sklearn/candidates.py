@@ -41,14 +41,21 @@ def default_grid(template, X, y=None, weight=None):
     return grid
 
 
-def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
+def candidates_of(param_grid, steps, data, n_candidates=None, rng=None):
     """Return the models of a grid as dicts, in scikit-learn's order; raise a ValueError for a bad grid.
 
-    The `template` has the parameters that the grid does not set. `n_candidates` models are drawn by `rng`
-    from the grid, which may then hold distributions; by default all are taken.
+    The last of the `steps` has the parameters that the grid does not set; by default the grid is that of this
+    step for the rows of `data`. `n_candidates` models are drawn by `rng` from the grid, which may then hold
+    distributions; by default all are taken.
     """
+    template = steps.model
     name, shared = template._formulation, _shared_parameter(template)
-    grid = default_grid(template, data.X, data.y, data.weight) if param_grid is None else param_grid
+    if param_grid is None:
+        grid = default_grid(template, data.X, data.y, data.weight)
+        grid = {f"{steps.prefix}{key}": values for key, values in grid.items()}
+    else:
+        grid = param_grid
+    # 1) the models
     if n_candidates is None:
         for part in [grid] if isinstance(grid, Mapping) else grid:
             drawn = [key for key, values in part.items() if hasattr(values, "rvs")]
@@ -61,20 +68,38 @@ def candidates_of(param_grid, template, data, n_candidates=None, rng=None):
         candidates = list(ParameterSampler(grid, n_candidates, random_state=rng))
     else:
         raise ValueError(f"n_candidates must be an integer >= 1, got {n_candidates!r}")
+    # 2) the names of their parameters
     searched = (name, *KERNEL_PARAMETERS, *([] if shared is None else [shared]))
-    unknown = {key for candidate in candidates for key in candidate} - set(searched)
+    parts = [steps.split(candidate) for candidate in candidates]
+    unknown = {f"{steps.prefix}{key}" for _, model_parameters in parts for key in model_parameters} - {
+        f"{steps.prefix}{key}" for key in searched
+    }
+    known = steps.estimator.get_params() if steps.prefix else {}
+    model_name = steps.prefix.removesuffix("__")
+    unknown |= {
+        key
+        for step_parameters, _ in parts
+        for key in step_parameters
+        if key not in known or key == model_name
+    }
     if unknown:
-        raise ValueError(f"param_grid may hold {', '.join(searched)}, got {sorted(unknown)[0]!r}")
+        words = ", ".join(f"{steps.prefix}{key}" for key in searched)
+        more = " and parameters of the steps before" if steps else ""
+        raise ValueError(f"param_grid may hold {words}{more}, got {sorted(unknown)[0]!r}")
+    # 3) their values
     values = check_values(
-        [value_of(candidate, template) for candidate in candidates], f"{name} in param_grid"
+        [value_of(model_parameters, template) for _, model_parameters in parts],
+        f"{steps.prefix}{name} in param_grid",
     )
     if name == "nu" and max(values) > 1:
-        raise ValueError(f"nu in param_grid must be in (0, 1], got {max(values)}")
-    for candidate in candidates:
-        if "class_weight" in candidate:
-            class_weights(candidate["class_weight"], data.classes, data.codes)
-        elif shared in candidate:
-            {"epsilon": check_epsilon, "C": lambda C: check_values([C], "C")}[shared](candidate[shared])
+        raise ValueError(f"{steps.prefix}nu in param_grid must be in (0, 1], got {max(values)}")
+    for _, model_parameters in parts:
+        if "class_weight" in model_parameters:
+            class_weights(model_parameters["class_weight"], data.classes, data.codes)
+        elif shared in model_parameters:
+            {"epsilon": check_epsilon, "C": lambda C: check_values([C], "C")}[shared](
+                model_parameters[shared]
+            )
     return candidates
 
 

@@ -14,10 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from svmselect.csr import as_csr
 from svmselect.gram.rows import measured_from
-from svmselect.kernels import Linear
+from svmselect.kernels import RBF, Linear
 from svmselect.sklearn.calibration import Calibration, check_calibration
 from svmselect.sklearn.estimates import ON_DEMAND, Estimates, Training, training_of
-from svmselect.sklearn.fitting import all_or_nothing, warn, warn_of_numbers, warn_of_rounding
+from svmselect.sklearn.fitting import (
+    all_or_nothing,
+    warn,
+    warn_of_numbers,
+    warn_of_rounding,
+    warn_of_scale,
+)
 from svmselect.sklearn.kernels import Precomputed, gram_of, is_precomputed, kernel_of, values_at
 from svmselect.sklearn.one_vs_one import (
     Problem,
@@ -157,7 +163,7 @@ class KernelEstimator(BaseEstimator):
     def to_sklearn(self) -> BaseEstimator:
         """Return scikit-learn's own estimator of the same model, fitted.
 
-        Programs that know scikit-learn's classes take it: converters to ONNX and PMML, SHAP, m2cgen.
+        Programs that know scikit-learn's classes take it: skl2onnx, m2cgen, SHAP.
 
         Returns
         -------
@@ -289,6 +295,8 @@ class Classifier(Estimates, ClassifierMixin, KernelEstimator):
         per_class = class_weights(self.class_weight, classes, codes)
         problem = Problem(classes, codes, weight * per_class[codes])
         kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
+        if isinstance(kernel, RBF):
+            warn_of_scale(X)
         gram = gram_of(X, kernel, self.cache_size)
         solutions = self._solve_pairs(gram, X, problem, limit)
 

@@ -1,9 +1,12 @@
 """Pictures of a search."""
 
+import math
 import numbers
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 
 __all__ = ["SearchDisplay"]
 
@@ -11,6 +14,7 @@ LOSSES = ("error", "loss", "deviance")
 KINDS = ("surface", "curve", "margins")
 SHOWN = 0.8  # this share of the models differs in colour
 MOST_WORDS = 120  # with at most this many cells, each shows its number
+MOST_CHARACTERS = 5  # powers of 2 or of 10 are written as such if one of an axis takes more
 BINS = 40  # a histogram has about this many
 WIDE = 10  # from this ratio of a parameter's values on, its axis is logarithmic
 CHOSEN = {"color": "tab:red", "label": "chosen"}
@@ -32,7 +36,8 @@ class SearchDisplay:
     kind, label
         As the parameters.
     names : list of str
-        The parameters along the axes; one of a curve, none of margins.
+        The parameters along the axes; one of a curve, none of margins. A parameter within a Pipeline, such as
+        ``svc__C``, has its last part, C, unless two parameters have the same one.
     coordinates : list of lists
         Their values, one list for each of `names`; of a curve and of a surface of a grid each value once, in
         increasing order, of other surfaces those of each model.
@@ -93,8 +98,8 @@ class SearchDisplay:
 
         Parameters
         ----------
-        search : LOOSearchCV or SeededCV
-            Fitted.
+        search : LOOSearchCV, SeededCV, GridSearchCV, RandomizedSearchCV or Pipeline
+            Fitted. Of a Pipeline the last step is the search.
         kind : {"surface", "curve", "margins"}, optional
             "surface": the scores over two parameters, and the chosen model. "curve": the scores along one,
             with their standard error, all others as in the chosen model. "margins": a histogram of the
@@ -116,10 +121,16 @@ class SearchDisplay:
         Raises
         ------
         ValueError
-            For an unknown kind, parameter or score.
+            For an unknown kind, parameter or score, and for anything but a fitted search.
         """
-        if not hasattr(search, "cv_results_") or not hasattr(search, "multimetric_"):
-            raise ValueError(f"search must be a fitted LOOSearchCV or SeededCV, got {search!r}")
+        given = search
+        if isinstance(search, Pipeline):
+            search = search.steps[-1][1]
+        if not (hasattr(search, "cv_results_") and hasattr(search, "multimetric_")):
+            raise ValueError(
+                "search must be a fitted LOOSearchCV, SeededCV, GridSearchCV or RandomizedSearchCV, or a "
+                f"Pipeline that ends with one, got {given!r}"
+            )
         if kind is not None and kind not in KINDS:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {kind!r}")
         if kind == "margins":
@@ -128,12 +139,11 @@ class SearchDisplay:
         varied = [name for name in models.names if len(models.distinct(name)) > 1]
         if kind is None:
             kind = "surface" if len(varied) > 1 else "curve"
-        shown_names = [name for name in (x, y) if name is not None]
+        shown_names = [models.full_names.get(name, name) for name in (x, y) if name is not None]
         for name in shown_names:
             if name not in models.names:
-                raise ValueError(
-                    f"x and y must be parameters of the grid, {', '.join(models.names)}, got {name!r}"
-                )
+                grid = ", ".join(models.short_names.values())
+                raise ValueError(f"x and y must be parameters of the grid, {grid}, got {name!r}")
         n_axes = 2 if kind == "surface" else 1
         rest = sorted((name for name in varied if name not in shown_names), key=_order_of)
         names = (shown_names + rest or models.names)[:n_axes]
@@ -193,7 +203,7 @@ class SearchDisplay:
                 (ax.set_xticks, self.coordinates[0], 45),
                 (ax.set_yticks, self.coordinates[1], 0),
             ):
-                set_ticks(range(len(values)), [_text_of(value) for value in values], rotation=turned)
+                set_ticks(range(len(values)), _texts_of(values), rotation=turned)
             place = [values.index(x) for values, x in zip(self.coordinates, self.chosen, strict=False)]
         else:
             image = ax.scatter(*self.coordinates, c=self.values, edgecolors="0.4", linewidths=0.5, **colours)
@@ -208,7 +218,7 @@ class SearchDisplay:
 
     def _draw_curve(self, ax):
         (values,) = self.coordinates
-        numeric = all(isinstance(value, numbers.Real) for value in values)
+        numeric = _are_numbers(values)
         positions = values if numeric else list(range(len(values)))
         ax.plot(positions, self.values, "o-", color="tab:blue", label="rows left out")
         if self.spread is not None:
@@ -220,7 +230,7 @@ class SearchDisplay:
         if numeric:
             ax.set_xscale(_scale_of(values))
         else:
-            ax.set_xticks(positions, [_text_of(value) for value in values])
+            ax.set_xticks(positions, _texts_of(values))
         ax.set(xlabel=self.names[0], ylabel=self.label)
         ax.legend(frameon=False)
 
@@ -248,21 +258,33 @@ class _Models:
         results = search.cv_results_
         scores = [name.removeprefix("mean_test_") for name in results if name.startswith("mean_test_")]
         if score is None:
-            score = search.refit if isinstance(search.refit, str) else scores[0]
+            score = search.refit if isinstance(search.refit, str) and search.refit in scores else scores[0]
         if score not in scores:
             raise ValueError(f"score must be one of {', '.join(scores)}, got {score!r}")
         self.params, self.results, self.score = results["params"], results, score
         self.names = sorted({name for model in self.params for name in model}, key=_order_of)
+        last = [_last_part(name) for name in self.names]
+        self.short_names = {
+            name: part if last.count(part) == 1 else name for name, part in zip(self.names, last, strict=True)
+        }
+        self.full_names = {short: name for name, short in self.short_names.items()}
         if hasattr(search, "best_index_"):
             self.best = search.best_index_
         else:
             self.best = int(results[f"rank_test_{score}"].argmin())
         method = f"{search.n_splits_}-fold" if hasattr(search, "n_splits_") else "leave-one-out"
-        named = score if search.multimetric_ else search.scoring_
+        named = score if search.multimetric_ else getattr(search, "scoring_", search.scoring)
+        if named is None:  # scikit-learn's searches take the score of the estimator
+            named = "accuracy" if is_classifier(search) else "r2" if is_regressor(search) else "score"
         # what is drawn is offset + factor * score
         named = named if isinstance(named, str) else "score"
         self.offset, self.factor, self.label = 0, 1, f"{method} {named}"
-        if named in ("accuracy", "weighted_accuracy"):
+        criterion = getattr(search, "criterion", "exact").replace("_", " ")
+        if criterion != "exact" and is_classifier(search):
+            self.offset, self.factor, self.label = 100, -100, f"{criterion} estimate of the error (%)"
+        elif criterion != "exact":
+            self.factor, self.label = -1, f"{criterion} estimate of the mean absolute error"
+        elif named in ("accuracy", "weighted_accuracy"):
             weighted = " weighted by class" if named == "weighted_accuracy" else ""
             self.offset, self.factor, self.label = 100, -100, f"{method} error{weighted} (%)"
         elif named.startswith("neg_") and named.endswith(LOSSES):
@@ -277,7 +299,7 @@ class _Models:
         for model in self.params:
             if name in model and model[name] not in distinct:
                 distinct.append(model[name])
-        return sorted(distinct) if all(isinstance(value, numbers.Real) for value in distinct) else distinct
+        return sorted(distinct) if _are_numbers(distinct) else distinct
 
     def shown(self, kind):
         """Return the mean scores, errors in percent, or losses, of all models."""
@@ -302,9 +324,10 @@ class _Models:
         values = self.shown("test")
         best_point = tuple(chosen[name] for name in names), values[self.best]
         coordinates = [self.distinct(name) for name in names]
-        parts = {"names": names, "chosen": (*best_point[0], best_point[1])}
+        shown = [self.short_names[name] for name in names]
+        parts = {"names": shown, "chosen": (*best_point[0], best_point[1])}
         n_cells = np.prod([len(distinct) for distinct in coordinates])
-        if kind == "surface" and n_cells > 2 * len(alike):  # no grid
+        if kind == "surface" and n_cells > 2 * len(alike) and all(map(_are_numbers, coordinates)):  # no grid
             coordinates = [[self.params[n][name] for n in alike] for name in names]
             return cls(kind, self.label, values=values[alike], coordinates=coordinates, **parts)
         if kind == "surface":
@@ -333,17 +356,30 @@ class _Models:
 
 def _margins_of(cls, search):
     """Return the display of the margins of left-out rows."""
-    best = search._best()
+    best = getattr(search, "best_estimator_", None)
+    model = best.steps[-1][1] if isinstance(best, Pipeline) else best
+    if not hasattr(model, "left_out_margins"):
+        raise ValueError(f"margins are of the best SVC or NuSVC of svmselect, got best_estimator_={best!r}")
     label = "margin of a row by the classifier without it"
-    if len(best.classes_) > 2:
+    if len(model.classes_) > 2:
         label += ", in votes"
-    return cls("margins", label, values=best.left_out_margins())
+    return cls("margins", label, values=model.left_out_margins())
+
+
+def _last_part(name):
+    """Return the name of a parameter in its own estimator: C of svc__C."""
+    return name.rpartition("__")[2]
 
 
 def _order_of(name):
     """Return the sort key of a parameter: C or nu first, then gamma, then others by name."""
-    first = ("C", "nu", "gamma")
-    return (first.index(name) if name in first else len(first), name)
+    first, last = ("C", "nu", "gamma"), _last_part(name)
+    return (first.index(last) if last in first else len(first), name)
+
+
+def _are_numbers(values):
+    """Return whether all values of a parameter are numbers, and none is True or False."""
+    return all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in values)
 
 
 def _scale_of(values):
@@ -352,6 +388,25 @@ def _scale_of(values):
     return "log" if low > 0 and high >= WIDE * low else "linear"
 
 
+def _texts_of(values):
+    """Return the values of a parameter as texts for people, along an axis all as powers of 2 or none."""
+    if not _are_numbers(values):
+        return [str(value) for value in values]
+    texts = [_text_of(value) for value in values]
+    if max(map(len, texts)) > MOST_CHARACTERS:
+        for base, logarithm in ((2, math.log2), (10, math.log10)):
+            powers = [round(logarithm(value)) if value > 0 else 0 for value in values]
+            if all(math.isclose(value, base**power) for value, power in zip(values, powers, strict=True)):
+                return [f"${base}^{{{power}}}$" for power in powers]
+    return texts
+
+
 def _text_of(value):
-    """Return a value of a parameter as text for people."""
-    return f"{value:.3g}" if isinstance(value, numbers.Real) else str(value)
+    """Return a number as text: 2048, 0.05 or 3.2 times a power of 10."""
+    if abs(value) < 1e6 and (abs(value) >= 100 or value == round(value)):
+        return f"{value:.0f}"
+    factor, mark, power = f"{value:.3g}".partition("e")
+    if not mark:
+        return factor
+    factor = "" if factor == "1" else rf"{factor} \cdot "
+    return f"${factor}10^{{{int(power)}}}$"

@@ -25,7 +25,7 @@ from svmselect.sklearn.one_vs_one import (
 from svmselect.sklearn.scoring import left_out_rows, left_out_score
 from svmselect.svm import Solution
 
-__all__ = ["ON_DEMAND", "Estimates", "Training", "training_of"]
+__all__ = ["ON_DEMAND", "Estimates", "Training", "combined", "training_of"]
 
 
 @dataclass
@@ -165,7 +165,7 @@ def training_of(estimator, name):
     return training
 
 
-def _combined(declared, gram, problem, solutions, spheres=None):
+def combined(declared, gram, problem, solutions, spheres=None):
     """Return the estimate of the leave-one-out error of a one-vs-one classifier from those of its pairs.
 
     Where the estimate counts points, each pair tells which of its rows it would lose, and has the votes of
@@ -207,7 +207,7 @@ def _estimate_of(declared):
             ]
         if declared.needs_sphere and training.spheres is None:
             training.spheres = [smallest_enclosing_sphere(gram) for gram in grams]
-        return _combined(declared, training.gram, problem, training.exact, training.spheres)
+        return combined(declared, training.gram, problem, training.exact, training.spheres)
 
     estimate.__doc__ = (
         f"""The {declared.name}, from the fit alone; see `svmselect.{declared.compute.__name__}`."""

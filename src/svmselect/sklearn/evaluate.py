@@ -1,77 +1,81 @@
 """Scores of the models of a search, kernel by kernel: in joblib's processes, on threads, or in turn.
 
-The evaluators of leave-one-out are here; that of folds is in `seeded_cv`.
+The evaluators of leave-one-out are in `loo_evaluators`, those of folds in `fold_evaluators`.
 """
 
-import time
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from svmselect.sklearn.calibration import blocks_of
 from svmselect.sklearn.candidates import by_kernel, value_of
-from svmselect.sklearn.classifier import step_limit
 from svmselect.sklearn.kernels import Precomputed, gram_of
-from svmselect.sklearn.machine import LeftOutOneClass
-from svmselect.sklearn.one_vs_one import (
-    LEFT_OUT_MODELS,
-    LeftOutModel,
-    Problem,
-    checked_weight,
-    class_weights,
-    left_out_tol,
-    winners,
-)
-from svmselect.sklearn.progress import progress_bar
-from svmselect.sklearn.scoring import left_out_rows
-from svmselect.sklearn.svr import LeftOutRegression
+from svmselect.sklearn.one_vs_one import class_weights
+from svmselect.sklearn.progress import OutOfTime, Watch
 from svmselect.threads import share_out, thread_count
 
-__all__ = [
-    "ClassifierEvaluator",
-    "EvaluationRows",
-    "Evaluator",
-    "OneClassEvaluator",
-    "RegressionEvaluator",
-    "evaluate_candidates",
-]
+__all__ = ["EvaluationRows", "Evaluator", "evaluate_candidates"]
 
 TIE = 1e-9  # difference of errors that may be round-off
 PASSES = 8  # evaluating a model takes at least this many passes over the Gram matrix
 
 
+@dataclass(frozen=True)
 class EvaluationRows:
     """Rows, labels and weights on which the models of a search are trained and scored.
 
     `codes` are the numbers of the rows' classes, `y` labels, or targets of a regression, whose rows are of
-    one class. Scorers and splitters get `given_X`, `given_y` and `metadata` as the user gave them. `weight`
-    counts in training; in the default score, `error_weight`, which has the weights of classes as a factor.
+    one class. Scorers, splitters and steps of a pipeline get `given_X`, `given_y` and `metadata` as the user
+    gave them; X are the numbers that the models get, None before such steps. `weight` counts in training; in
+    the default score, `error_weight`, which has the weights of classes as a factor.
     """
 
-    def __init__(self, X, classes, codes, sample_weight, class_weight, metadata, given_X, given_y):
-        self.X, self.classes, self.codes, self.metadata = X, classes, codes, metadata
-        self.given_X, self.given_y = given_X, given_y
-        self._class_weight = class_weight
-        self.y, self.weight = classes[codes], checked_weight(sample_weight, codes.size)
-        per_class = class_weights(class_weight, classes, codes)
-        self.error_weight = self.weight * per_class[codes]
-        self.default_score = "weighted_accuracy" if np.ptp(per_class) else "accuracy"
+    X: np.ndarray | sparse.csr_array | None
+    classes: np.ndarray
+    codes: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+    class_weight: Any
+    metadata: dict[str, np.ndarray]
+    given_X: Any
+    given_y: Any
 
-    def taken(self, rows, pairwise):
+    @cached_property
+    def per_class(self):
+        """The weight of each class in the default score."""
+        return class_weights(self.class_weight, self.classes, self.codes)
+
+    @property
+    def error_weight(self):
+        """What each row counts in the default score."""
+        return self.weight * self.per_class[self.codes]
+
+    def taken(self, rows, pairwise=False):
         """Return some of the rows as another EvaluationRows; a `pairwise` X is a kernel matrix."""
-        X = self.X[np.ix_(rows, rows)] if pairwise else self.X[rows]
+        X = None
+        if self.X is not None:
+            X = self.X[np.ix_(rows, rows)] if pairwise else self.X[rows]
         given_X, given_y = self.given(rows)
-        given = self.metadata_of(rows), X if pairwise else given_X, given_y
-        labels = self.classes, self.codes[rows], self.weight[rows], self._class_weight
-        part = EvaluationRows(X, *labels, *given)
-        part.y = self.y[rows]
-        return part
+        return replace(
+            self,
+            X=X,
+            codes=self.codes[rows],
+            y=self.y[rows],
+            weight=self.weight[rows],
+            metadata=self.metadata_of(rows),
+            given_X=X if pairwise else given_X,
+            given_y=given_y,
+        )
+
+    def with_rows(self, X):
+        """Return the same with X, which the models get."""
+        return replace(self, X=X)
 
     def given(self, rows):
         """Return some of the rows and labels as the user gave them, and with their index."""
@@ -95,58 +99,92 @@ class _ModelScores:
     columns: dict[str, float] = field(default_factory=dict)  # further columns of `cv_results_`
     # the errors by which the model has no score, by split
     failures: dict[int, Exception] = field(default_factory=dict)
+    stopped: bool = False  # whether it was given up, or not begun
 
 
+@dataclass
 class Evaluator:
     """Evaluation of models that share a kernel, by folds or by leave-one-out.
 
     A subclass has `n_splits`, `n_scores` and a generator ``evaluate(gram, class_weight, values, progress)``,
-    which yields the _ModelScores of each C or nu of `values`, which increase. The `template` has the
-    parameters that all models have in common. Decision values have to be `exact`, or only their signs, with
-    models solved to the KKT gap `tol`. With `stop_early` a model is given up as soon as its error cannot be
-    the `least` of all models any more.
+    which yields the _ModelScores of each C or nu of `values`, which increase. If `steps` precede the models,
+    ``parts(candidates)`` yields the evaluators of their rows. Decision values have to be `exact`, or only
+    their signs, with models solved to the KKT gap `tol`. With `stop_early` a model is given up as soon as its
+    error cannot be the `least` of all models any more.
     """
 
-    columns: ClassVar[dict] = {}  # further columns of results, with their values for a model without scores
+    data: EvaluationRows
+    steps: Any
+    scoring: Any
+    error_score: Any
+    return_train_score: bool = False
+    stop_early: bool = False
 
-    def __init__(self, data, template, scoring, error_score, return_train_score, stop_early=False):
-        self.stop_early, self.least = stop_early, np.inf
-        self.data, self.template, self.scoring = data, template, scoring
-        self.error_score, self.return_train_score = error_score, return_train_score
-        by_values = data.classes.size > 2 and template.break_ties
-        self.exact = by_values or (scoring is not None and scoring.needs_values)
-        self.tol = template.tol
+    columns: ClassVar[dict] = {}  # further columns of results, with their values for a model without scores
+    n_parts = 1  # in how many parts of the work a candidate is
+    score_weight = None  # what each of a model's scores counts in their mean; by default all the same
+
+    def __post_init__(self):
+        self.template, self.least = self.steps.model, np.inf
+        by_values = self.data.classes.size > 2 and self.template.break_ties
+        self.exact = by_values or (self.scoring is not None and self.scoring.needs_values)
+        self.tol = self.template.tol
 
     @property
     def names(self):
         """The names of the scores."""
         return ["score"] if self.scoring is None else self.scoring.names
 
-    def evaluate_kernel(self, gram, group, progress=None, *, candidates, memory_mb):
-        """Return the _ModelScores of the candidates of a kernel, by their numbers.
+    @property
+    def rows_of_gamma(self):
+        """The rows by which "scale" and "auto" are numbers."""
+        return self.data.X
+
+    def parts(self, candidates):
+        """Yield ``(numbers, parameters of the models, evaluator)`` of parts of the work.
+
+        Every candidate is in as many parts as `joined` puts together.
+        """
+        yield range(len(candidates)), [self.steps.split(candidate)[1] for candidate in candidates], self
+
+    def joined(self, scores):
+        """Return the _ModelScores of a candidate from the results of its parts."""
+        return scores[0]
+
+    def failed_part(self, error):
+        """Return the result of a part for a candidate where the steps before the model failed."""
+        return self.failed(error)
+
+    def evaluate_kernel(self, gram, group, progress, finished, *, candidates, memory_mb):
+        """Call ``finished(number, _ModelScores)`` for each candidate of a kernel, as soon as it is evaluated.
 
         For the `group` see `by_kernel`. The memory of `gram` is used; without one a Gram matrix has the
         budget `memory_mb`. `progress` is called with the share of the work that is done.
         """
         kernel, parts = group
-        scores = {}
-        for number, (class_weight, numbers) in enumerate(parts):
+        for part, (class_weight, numbers) in enumerate(parts):
             values = [float(value_of(candidates[n], self.template)) for n in numbers]
             # increasing, each value once
             values, places = np.unique(values, return_inverse=True)
-            report = progress and (lambda share, number=number: progress((number + share) / len(parts)))
-            models = []
+            report = progress and (lambda share, part=part: progress((part + share) / len(parts)))
+            done = 0
             try:
                 if gram is None or isinstance(kernel, Precomputed):
                     gram = gram_of(self.data.X, kernel, memory_mb)
                 elif gram.kernel is not kernel:
                     gram.set_kernel(kernel)
-                for model in self.evaluate(gram, class_weight, values.tolist(), report):
-                    models.append(model)
+                for scores in self.evaluate(gram, class_weight, values.tolist(), report):
+                    for n, place in zip(numbers, places, strict=True):
+                        if place == done:
+                            finished(n, scores)
+                    done += 1
+            except OutOfTime:
+                return
             except Exception as error:
-                models += [self.failed(error) for _ in range(len(models), values.size)]
-            scores |= {n: models[place] for n, place in zip(numbers, places, strict=True)}
-        return scores
+                failed = self.failed(error)
+                for n, place in zip(numbers, places, strict=True):
+                    if place >= done:
+                        finished(n, failed)
 
     def failed(self, error):
         """Return the _ModelScores of a model without a score on any split, or raise its error."""
@@ -155,16 +193,16 @@ class Evaluator:
 
     def stopped(self):
         """Return the _ModelScores of a model that is given up: its score is not known, and not the best."""
-        return self.unscored(np.nan, {}, stopped=True)
+        return replace(self.unscored(np.nan, {}), stopped=True)
 
-    def unscored(self, score, failures, stopped=False):
+    def unscored(self, score, failures):
         """Return the _ModelScores of a model that has `score` for each of its scores."""
         return _ModelScores(
             test={name: np.full(self.n_scores, score) for name in self.names},
             train={name: np.full(self.n_scores, np.nan) for name in self.names if self.return_train_score},
             fit_time=np.zeros(self.n_splits),
             score_time=np.zeros(self.n_splits),
-            columns=({"stopped": stopped} if self.stop_early else {}) | self.columns,
+            columns=dict(self.columns),
             failures=failures,
         )
 
@@ -186,198 +224,92 @@ class Evaluator:
             return dict.fromkeys(self.names, self.error_score), error
 
 
-class _LooEvaluator(Evaluator):
-    """Evaluation by leave-one-out; a scorer gets the left-out values of all rows together.
-
-    A subclass has `evaluate`, and ``view(values)``, the estimator that scorers see.
-    """
-
-    n_splits = n_scores = 1
-
-    def scored_models(self, models, n):
-        """Yield the _ModelScores of the next n models: a LeftOutModel each, None if given up, or an error."""
-        for _ in range(n):
-            begin = time.perf_counter()
-            model = next(models)
-            seconds = time.perf_counter() - begin
-            if model is None:
-                scores = self.stopped()
-            elif isinstance(model, Exception):
-                scores = self.failed(model)
-            else:
-                scores = self.model_scores(model)
-            scores.fit_time[:] = seconds
-            yield scores
-
-    def model_scores(self, model):
-        """Return the _ModelScores of a LeftOutModel."""
-        begin = time.perf_counter()
-        scores = self.unscored(np.nan, {})
-        scores.columns |= model.columns
-        scores.n_not_converged = model.n_not_converged
-        scores.test, error = self.scores_of(model, model.values)
-        scores.score_time[:] = time.perf_counter() - begin
-        if self.return_train_score:
-            scores.train, train_error = self.scores_of(model, model.trained)
-            error = train_error or error
-        if error is not None:
-            scores.failures[0] = error
-        return scores
-
-    def scores_of(self, model, values):
-        """Return the scores by name of a model with these values, and the error of a scorer."""
-        if self.scoring is None:
-            return {"score": self.default_scores(model, values)}, None
-        scores, error = self.scored(self.view(values), self.data.given_y, self.data.metadata)
-        return {name: np.array([score]) for name, score in scores.items()}, error
-
-    def default_scores(self, model, values):
-        """Return the scores of a model with these values without a scorer."""
-        return np.array([model.score])
-
-
-class ClassifierEvaluator(_LooEvaluator):
-    """Evaluation of classifiers by leave-one-out: by default each row has a score."""
-
-    columns: ClassVar[dict] = {"loo_error": np.nan}
-
-    def __init__(self, data, template, scoring, **options):
-        super().__init__(data, template, scoring, **options)
-        self.n_scores = data.codes.size if self.scoring is None else 1
-        self.tol = left_out_tol(template._formulation, template.tol, self.exact)
-
-    def evaluate(self, gram, class_weight, values, progress):
-        """Yield the _ModelScores of each C or nu, in increasing order, by leave-one-out."""
-        data, template = self.data, self.template
-        per_class = class_weights(class_weight, data.classes, data.codes)
-        problem = Problem(data.classes, data.codes, data.weight * per_class[data.codes])
-        hopeless = self.is_hopeless_by if self.stop_early else None
-        options = {"decision_values": self.exact, "hopeless": hopeless}
-        limit, leave_out = step_limit(template.max_iter), LEFT_OUT_MODELS[template._formulation]
-        models = leave_out(gram, problem, values, template.tol, limit, progress=progress, **options)
-        yield from self.scored_models(models, len(values))
-
-    def model_scores(self, model):
-        """Return the _ModelScores of a LeftOutModel, whose error may be the least."""
-        wrong = ~self.are_right(model.values)
-        if self.stop_early:
-            self.least = min(self.least, self.error_of(wrong))
-        return super().model_scores(model._replace(columns={"loo_error": np.mean(wrong)}))
-
-    def are_right(self, values):
-        """Return whether decision values of the pairs classify each row correctly."""
-        return winners(values, self.data.classes.size, self.template.break_ties) == self.data.codes
-
-    def error_of(self, wrong):
-        """Return the share of the misclassified rows in the weight of all rows."""
-        return np.average(wrong, weights=self.data.error_weight)
-
-    def is_hopeless_by(self, values):
-        """Return whether the model is hopeless even if every undecided row counts as correct."""
-        wrong = winners(values, self.data.classes.size) != self.data.codes
-        return self.is_hopeless(self.error_of(wrong))
-
-    def default_scores(self, model, values):
-        """Return 1 for each row that is right, else 0."""
-        return self.are_right(values).astype(np.float64)
-
-    def view(self, values):
-        """Return the LeftOut of all rows."""
-        data = self.data
-        rows = data.codes, data.given_X, values, data.weight, blocks_of(data.codes)
-        return left_out_rows(self.template, data.classes, *rows)
-
-
-class OneClassEvaluator(_LooEvaluator):
-    """Evaluation of one-class models by leave-one-out: by consistency, or by scores of labels."""
-
-    columns: ClassVar[dict] = {"loo_rejection_rate": np.nan, "consistent": False}
-
-    def evaluate(self, gram, shared, values, progress):
-        """Yield the _ModelScores of each nu by leave-one-out."""
-        if gram.origin is not None and not gram.kernel.stationary:
-            origin = np.zeros(self.data.X.shape[1])
-            gram = gram_of(self.data.X, gram.kernel, self.template.cache_size, origin=origin)
-        yield from self.scored_models(self.models(gram, values, progress), len(values))
-
-    def models(self, gram, values, progress):
-        """Yield the LeftOutModel of each nu.
-
-        Its score is gamma if it is consistent, else minus the standard errors that it rejects too much.
-        """
-        weight = self.data.weight
-        for number, nu in enumerate(values):
-            loo = self.template.set_of(None, nu).left_out_on(gram, weight)
-            rate = loo.rejection_rate
-            # rows count by their weights, so that there are sum(w)^2 / sum(w^2) of them
-            deviation = np.sqrt(nu * (1 - nu) * (weight @ weight)) / weight.sum()
-            consistent = bool(rate <= nu + 2 * deviation)
-            score = getattr(gram.kernel, "gamma", 1.0) if consistent else (nu - rate) / deviation
-            columns = {"loo_rejection_rate": rate, "consistent": consistent}
-            if progress is not None:
-                progress((number + 1) / len(values))
-            n_not_converged = loo.not_converged.size
-            yield LeftOutModel(loo.decision, loo.solution.decision, n_not_converged, columns, score)
-
-    def view(self, values):
-        """Return the values as scorers see them."""
-        return LeftOutOneClass(self.data.given_X, values)
-
-
-class RegressionEvaluator(_LooEvaluator):
-    """Evaluation of regressions by leave-one-out."""
-
-    def evaluate(self, gram, shared, values, progress):
-        """Yield the _ModelScores of each C or nu by leave-one-out."""
-        yield from self.scored_models(self.models(gram, shared, values, progress), len(values))
-
-    def models(self, gram, shared, values, progress):
-        """Yield the LeftOutModel of each C or nu, from one value to the next."""
-        data, solution = self.data, None
-        for number, value in enumerate(values):
-            model = self.template.set_of(shared, value)
-            solution = model.solution_on(gram, data.y, data.weight, solution)
-            left_out, n_not_converged = model.left_out_on(gram, data.y, data.weight, solution)
-            n_not_converged += not solution.converged
-            if progress is not None:
-                progress((number + 1) / len(values))
-            yield LeftOutModel(left_out, solution.prediction, n_not_converged)
-
-    def view(self, values):
-        """Return the values as scorers see them."""
-        return LeftOutRegression(self.data.given_X, values)
-
-
-def evaluate_candidates(evaluator, candidates, n_jobs, verbose):
-    """Return the _ModelScores of each candidate; with `verbose`, progress is shown on standard error.
+def evaluate_candidates(evaluator, candidates, watch, by="score", n_jobs=None, verbose=False):
+    """Return the _ModelScores of each candidate; those that the `watch` has no time for are not begun.
 
     `n_jobs` kernels are worked on at once, by joblib. Of one job, kernels are evaluated on threads, each with
-    a Gram matrix of its own, where there are threads, memory and work for them; else in turn.
+    a Gram matrix of its own, where there are threads, memory and work for them; else in turn. An interrupt
+    keeps the models that are done if the watch has a deadline. The watch shows the scores named `by`.
     """
-    X, memory = evaluator.data.X, evaluator.template.cache_size
-    groups = by_kernel(candidates, evaluator.template, X)
+    results = {number: [] for number in range(len(candidates))}
+    n_parts = evaluator.n_parts
+
+    def finished(numbers, n, scores):
+        number = numbers[n]
+        results[number].append(scores)
+        if len(results[number]) == n_parts:
+            joined = evaluator.joined(results[number])
+            results[number] = joined
+            test = joined.test.get(by)
+            watch.finished(number, candidates[number], np.nan if test is None else np.mean(test))
+
+    try:
+        for numbers, models, part in evaluator.parts(candidates):
+            watch.check()
+            if isinstance(part, Exception):
+                failed = evaluator.failed_part(part)
+                for n in range(len(models)):
+                    finished(numbers, n, failed)
+            else:
+                _evaluate_part(part, models, partial(finished, numbers), watch, n_parts, n_jobs, verbose)
+    except OutOfTime:
+        pass
+    except KeyboardInterrupt:
+        if watch.deadline is None:
+            raise
+    left = evaluator.stopped()
+    return [scores if isinstance(scores, _ModelScores) else left for scores in results.values()]
+
+
+def _evaluate_part(evaluator, models, finished, watch, n_parts, n_jobs, verbose):
+    """Evaluate the models of one part; for the arguments see `evaluate_candidates`."""
+    memory = evaluator.template.cache_size
+    groups = by_kernel(models, evaluator.template, evaluator.rows_of_gamma)
     jobs = min(effective_n_jobs(n_jobs), len(groups))
     # 1) Gram matrices: one, or one for each thread
     grams = [None]
     if jobs == 1 and not any(isinstance(kernel, Precomputed) for kernel, _ in groups):
         # a kernel that is not for these rows fails alone, where its models are evaluated
         with suppress(ValueError):
-            first = gram_of(X, groups[0][0], memory)
+            first = gram_of(evaluator.data.X, groups[0][0], memory)
             grams = first.copies(min(thread_count(), len(groups)))
-    # 2) kernels in jobs, on threads, each on the Gram matrix that is idle, or in turn on the same one
-    evaluate = partial(evaluator.evaluate_kernel, candidates=candidates, memory_mb=memory / jobs)
+    options = {"candidates": models, "memory_mb": memory / jobs}
+    # 2) kernels in jobs
     if jobs > 1:
-        parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0)
-        results = parallel(delayed(evaluate)(None, group) for group in groups)
+        parallel = Parallel(n_jobs=n_jobs, verbose=10 if verbose else 0, return_as="generator_unordered")
+        job = partial(_kernel_of_a_job, evaluator, deadline=watch.deadline, **options)
+        for scores in parallel(delayed(job)(group) for group in groups):
+            for n, model in scores:
+                finished(n, model)
+        return
+
+    # 3) kernels on threads, each on the Gram matrix that is idle, or in turn on the same one
+    def evaluate(gram, group):
+        size = sum(len(numbers) for _, numbers in group[1]) / n_parts
+        reported = 0.0
+
+        def progress(share):
+            nonlocal reported
+            watch.worked((share - reported) * size)
+            reported = share
+            watch.check()
+
+        with suppress(OutOfTime):
+            watch.check()
+            evaluator.evaluate_kernel(gram, group, progress, finished, **options)
+            watch.worked((1 - reported) * size)
+
+    if len(grams) > 1:
+        share_out(grams, evaluate, groups, PASSES * len(models) * first.m**2)
     else:
-        with progress_bar(len(groups), verbose) as report:
-            if len(grams) > 1:
-                work = PASSES * len(candidates) * first.m**2
-                results = share_out(grams, evaluate, groups, work, lambda done, _: report(done))
-            else:
-                results = []
-                for done, group in enumerate(groups):
-                    results.append(evaluate(grams[0], group, lambda share, done=done: report(done + share)))
-                    report(done + 1)
-    scores = {number: model for result in results for number, model in result.items()}
-    return [scores[number] for number in range(len(scores))]
+        for group in groups:
+            evaluate(grams[0], group)
+
+
+def _kernel_of_a_job(evaluator, group, deadline, **options):
+    """Return ``(number, _ModelScores)`` of the candidates of a kernel that there is time for."""
+    scores, watch = [], Watch(len(options["candidates"]), deadline=deadline)
+    evaluator.evaluate_kernel(
+        None, group, lambda share: watch.check(), lambda n, model: scores.append((n, model)), **options
+    )
+    return scores

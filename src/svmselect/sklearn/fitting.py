@@ -9,11 +9,33 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-__all__ = ["all_or_nothing", "warn", "warn_of_numbers", "warn_of_rounding"]
+__all__ = [
+    "ConstantModelWarning",
+    "EndOfListWarning",
+    "UnscaledWarning",
+    "all_or_nothing",
+    "warn",
+    "warn_of_numbers",
+    "warn_of_rounding",
+    "warn_of_scale",
+]
 
 LIBRARY = str(Path(__file__).parents[1]) + os.sep
 FEW_ROWS = 20  # so few rows may all have different labels, as for scikit-learn
 EXACT = 2**53  # float64 holds every integer up to this one
+UNEVEN = 100  # a ratio of deviations from which on the largest features decide alone
+
+
+class UnscaledWarning(UserWarning):
+    """The features have very different scales, and the kernel one for all."""
+
+
+class EndOfListWarning(UserWarning):
+    """The best model of a search is at the end of a list of its grid."""
+
+
+class ConstantModelWarning(UserWarning):
+    """The best model of a search predicts one class for every row."""
 
 
 def all_or_nothing(fit):
@@ -45,6 +67,31 @@ def warn_of_numbers(classes, m):
         warn(
             f"y holds {classes.size} different numbers in {m} rows, and each is taken for a class: are they "
             "numbers to predict, as SVR does?"
+        )
+
+
+def warn_of_scale(X):
+    """Warn if the deviations of dense columns differ by more than `UNEVEN`; X is a float64 ndarray.
+
+    A column of two values counts as if each were in half of the rows, and a constant one not at all.
+    """
+    if sparse.issparse(X) or X.shape[1] < 2:
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = X.std(axis=0)
+    columns = np.flatnonzero((deviation > 0) & np.isfinite(deviation))
+    if not columns.size or deviation[columns].max() <= UNEVEN * deviation[columns].min():
+        return
+    low, high = X.min(axis=0), X.max(axis=0)
+    two_values = ((low == X) | (high == X)).all(axis=0)
+    deviation = np.where(two_values, (high - low) / 2, deviation)[columns]
+    largest, least = deviation.argmax(), deviation.argmin()
+    if deviation[largest] > UNEVEN * deviation[least]:
+        warn(
+            f"columns {columns[largest]} and {columns[least]} of X have the deviations "
+            f"{deviation[largest]:.3g} and {deviation[least]:.3g}, and one gamma serves both: a "
+            "StandardScaler in a pipeline makes them equal",
+            UnscaledWarning,
         )
 
 

@@ -14,7 +14,7 @@ from svmselect.errors import zero_within
 from svmselect.forks import cached_property
 from svmselect.gram import Gram
 from svmselect.gram.rows import as_rows, measured_from
-from svmselect.kernels import Kernel, Linear
+from svmselect.kernels import RBF, Kernel, Linear
 from svmselect.kernels.panels import Rows
 from svmselect.loo import leave_one_out_one_class
 from svmselect.one_class import solve_one_class
@@ -26,7 +26,7 @@ from svmselect.sklearn.classifier import (
     warn_not_converged,
 )
 from svmselect.sklearn.estimates import training_of
-from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding
+from svmselect.sklearn.fitting import all_or_nothing, warn_of_rounding, warn_of_scale
 from svmselect.sklearn.kernels import Precomputed, gram_of, kernel_of
 from svmselect.sklearn.one_vs_one import checked_weight
 from svmselect.sklearn.scoring import LeftOutRows, left_out_score
@@ -87,6 +87,8 @@ class Machine(KernelEstimator):
             raise ValueError("sample_weight must not be zero at every row")
         # 1) the solution
         kernel = kernel_of(self.kernel, X, self.gamma, self.degree, self.coef0)
+        if isinstance(kernel, RBF):
+            warn_of_scale(X)
         if isinstance(kernel, Precomputed) or kernel.stationary:
             origin = None
         gram = gram_of(X, kernel, self.cache_size, origin=origin)

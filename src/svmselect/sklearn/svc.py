@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from svmselect.checks import check_options
-from svmselect.path import check_values
+from svmselect.path import check_values, moved_along_C
 from svmselect.sklearn.classifier import Classifier, step_limit
 from svmselect.sklearn.kernels import gram_of, single_rounding
 from svmselect.sklearn.one_vs_one import loo_path, pair_decision, retrained
-from svmselect.svm import solve_csvc, solve_nusvc
+from svmselect.svm import InfeasibleNu, solve_csvc, solve_nusvc
 
 __all__ = ["SVC", "NuSVC"]
 
@@ -162,6 +162,22 @@ class SVC(Classifier):
             solutions.append(solution)
         return solutions
 
+    def path(self, gram, y, weight, Cs, exact=False):
+        """Yield the Solution of two classes for each C, in increasing order, each from the one before.
+
+        With `exact` they are solved to round-off.
+        """
+        options = {"tol": self.tol, "max_iter": step_limit(self.max_iter), "working_set": "wss2"}
+        if exact:
+            options |= {"tol": min(self.tol, EXACT), "working_set": None}
+        start = solution = None
+        for C in Cs:
+            bound = C * weight
+            if solution is not None:
+                start = moved_along_C(y, solution, bound) * y
+            solution = solve_csvc(gram, y, bound, start=start, **options)
+            yield solution
+
     def exact_solution(self, gram, pair, solution):
         """Return the solution of two classes to round-off, from that of training."""
         return solve_csvc(gram, pair.y, solution.C, tol=min(self.tol, EXACT), start=solution.alpha)
@@ -223,8 +239,20 @@ class NuSVC(Classifier):
 
     _formulation = "nu"
 
-    def _solve(self, gram, y, weight, max_iter):
-        return solve_nusvc(gram, y, self.nu, weight=weight, tol=self.tol, max_iter=max_iter)
+    def _solve(self, gram, y, weight, max_iter, nu=None):
+        nu = self.nu if nu is None else nu
+        return solve_nusvc(gram, y, nu, weight=weight, tol=self.tol, max_iter=max_iter)
+
+    def path(self, gram, y, weight, nus, exact=False):
+        """Yield the Solution of two classes for each nu, or the error of one that is infeasible.
+
+        They are solved to `tol`, with `exact` or without.
+        """
+        for nu in nus:
+            try:
+                yield self._solve(gram, y, weight, step_limit(self.max_iter), nu)
+            except InfeasibleNu as error:
+                yield error
 
     def exact_solution(self, gram, pair, solution):
         """Return the solution as it was trained."""

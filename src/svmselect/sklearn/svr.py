@@ -245,10 +245,13 @@ class SVR(Regressor):
     def span_estimate_(self):
         """The mean absolute left-out residual as the spans of one fit estimate it."""
         training = training_of(self, "span_estimate_")
-        gram, z, fitted = training.gram, training.z, training.solution
+        solution = self.exact_solution(training.gram, training.z, training.solution)
+        return span_estimate_svr(training.gram, training.z, solution).mean_absolute_error
+
+    def exact_solution(self, gram, z, solution):
+        """Return the solution to round-off, from that of training."""
         tol = max(SPAN_TOL * np.ptp(z), np.finfo(float).tiny)
-        solution = solve_svr(gram, z, fitted.C, fitted.epsilon, tol=tol, start=fitted.theta)
-        return span_estimate_svr(gram, z, solution).mean_absolute_error
+        return solve_svr(gram, z, solution.C, solution.epsilon, tol=tol, start=solution.theta)
 
     def left_out_on(self, gram, z, weight, solution, progress=None, models=None):
         """Return the left-out predictions on a Gram matrix; see `Regressor`."""
