@@ -215,8 +215,6 @@ def test_every_option_of_the_help_works(command, kind, files, run):
     assert len(tried) >= 12
     for words in tried:
         more = ("--C", "1") if command == "select" and words[0] != "--C" else ()
-        if words[0] in ("--by", "--rule") and words[1] not in ("cv", "loo", "best"):
-            continue  # as slow as the others together, and tested with the searches
         if words == ("--intervals",):
             more += ("--task", "regression")
         if "one-class" in words:

@@ -9,7 +9,6 @@ from checkouts import ROOT
 from datasets import main
 from sklearn.datasets import load_svmlight_file
 
-
 ESCAPE = "n\x1b[31mX\x07\u202e"
 
 
