@@ -105,12 +105,6 @@ def parser():
     )
     add.add_argument("--drop-missing", action="store_true", help="leave out rows with a missing value")
     add.add_argument(
-        "--missing",
-        default="?",
-        metavar="WORD",
-        help="what a missing value is called in the file (default ?)",
-    )
-    add.add_argument(
         "--max-bytes",
         type=int,
         default=MAX_BYTES,

@@ -22,9 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from svmselect.cli import main
+from svmselect.cli import COMMANDS, main
 from svmselect.cli.arguments import parser
-from svmselect.cli import COMMANDS
 from svmselect.cli.columns import load
 
 MOST = 160  # characters of a sentence in the table
@@ -40,7 +39,14 @@ VALUES = (RNG.normal(size=(M, 3)) + LABELS[:, None]).round(3)
 COUNTS = RNG.integers(1, 6, size=(M, 3)) + LABELS[:, None]  # as a questionnaire has them
 WORDS = np.array(["ill", "well"])[LABELS]
 NAMES = ["age", "dose", "weight", "state"]
-ARFF = "% from a clinic\n@RELATION rows\n@attribute age numeric\n@attribute dose REAL\n@attribute weight numeric\n@attribute state {ill,well}\n@data\n"
+ARFF = """% from a clinic
+@RELATION rows
+@attribute age numeric
+@attribute dose REAL
+@attribute weight numeric
+@attribute state {ill,well}
+@data
+"""
 
 
 @dataclass(frozen=True)
@@ -357,10 +363,7 @@ def tables():
         Stranger(
             "JSON, a record in each line", "\n".join(map(json.dumps, records)).encode(), REFUSED, ("JSON",)
         ),
-        Stranger(
-            "ARFF of Weka",
-            (ARFF + text_of(plain(), None)).encode(),
-        ),
+        Stranger("ARFF of Weka", (ARFF + text_of(plain(), None)).encode()),
         Stranger("ARFF, cut off", (ARFF + "1,2").encode(), REFUSED, ("ARFF",)),
         # what pandas does in silence
         Stranger(

@@ -1,4 +1,4 @@
-"""Tables that are read, and tables that are refused in one sentence that names the row, the column and the value."""
+"""Tables that are read, and others that are refused in one sentence by row, column and value."""
 
 import gzip
 import io
@@ -244,9 +244,7 @@ def test_what_is_no_file_is_named(path):
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
-    [("a", pd.Timestamp("2026-01-01")), ("a", [1, 2]), ("b", b"bytes")],
-    ids=str,
+    ("column", "value"), [("a", pd.Timestamp("2026-01-01")), ("a", [1, 2]), ("b", b"bytes")], ids=str
 )
 def test_a_parquet_column_of_another_kind_is_named(column, value, tmp_path):
     path = tmp_path / "rows.parquet"

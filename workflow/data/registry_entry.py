@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse
 import yaml
-from svmselect.cli.csv_table import Cells, guessed_delimiter
-from svmselect.cli.output import warn
-from svmselect.cli.read import PARQUET, read, text_of, unpacked
+from svmselect.cli import COMMANDS
+from svmselect.cli.arguments import parser
+from svmselect.cli.columns import label_column, load
+from svmselect.cli.read import MISSING, Table, opened, unpacked
 
 from data.dataset import Dataset
 from data.fetch import fetch
@@ -39,64 +40,89 @@ def registry_entry(arguments):
         A file cannot be read, has another number of classes, or has other rows when it is prepared by the
         entry.
     """
-    raw = unpacked(arguments.file, arguments.max_bytes)
-    if raw.startswith(PARQUET):
-        raise ValueError(f"{arguments.file}: a Parquet file, which the registry does not read: write CSV")
-    table = read(
-        arguments.file,
-        label=arguments.label,
-        ignore=arguments.ignore,
-        drop_missing=arguments.drop_missing,
-        max_bytes=arguments.max_bytes,
-    )
-    for doubt in table.doubts:
-        warn(doubt)
-    stem = Path(arguments.file).name.partition(".")[0]
+    path, limit = str(arguments.file), arguments.max_bytes
+    raw = unpacked(path, limit)
+    source = opened(path, max_bytes=limit, label=arguments.label)
+    is_table = isinstance(source, Table)
+    if is_table and not isinstance(source.content, bytes):
+        raise ValueError(f"{path}: the registry reads CSV tables and LIBSVM text: write CSV")
+    words = ["loo", path, "--task", "classification", "--kernel", "linear", "--max-bytes", str(limit)]
+    words += [] if arguments.label is None else ["--label", arguments.label]
+    words += [word for column in arguments.ignore for word in ("--ignore", column)]
+    words += ["--drop-missing"] * arguments.drop_missing
+    options = parser(COMMANDS).parse_args(words)
+    try:
+        data = load(options)
+    except ValueError as error:
+        raise ValueError(str(error).replace(", or have features filled in with --impute", "")) from None
+    columns, X = _features(options, source, data) if is_table else ({}, data.frame)
+    stem = Path(path).name.partition(".")[0]
     name = arguments.name or re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
-    entry = _entry(arguments, raw, table, name)
-    _check(entry, raw, table, name, arguments.file)
-    return {name: entry}
-
-
-def _entry(arguments, raw, table, name):
-    """Return the keys of the entry."""
-    kinds, codes = np.unique(table.labels, return_inverse=True)
+    kinds, codes = np.unique(data.y, return_inverse=True)
     if kinds.size != 2:
-        raise ValueError(
-            f"{arguments.file}: the registry has data sets of two classes, this has {kinds.size}"
-        )
-    m, d = table.X.shape
-    train = round(TRAIN * m)
-    file_name = Path(arguments.file).name
-    file_name = re.sub(r"\.(gz|bz2|xz)\Z", "", file_name)
-    is_table = isinstance(table.raw, Cells)
-    source = {
-        "folder": name,
-        "format": "table" if is_table else "libsvm",
-        **({"options": _options(arguments, raw, table)} if is_table else {}),
-        "files": {
-            "data": {
-                "name": file_name,
-                "sha256": hashlib.sha256(raw).hexdigest(),
-                "bytes": len(raw),
-                "urls": arguments.url,
-            }
-        },
+        raise ValueError(f"{path}: the registry has data sets of two classes, this has {kinds.size}")
+    (m, d), counts = X.shape, np.bincount(codes)
+    file = {
+        "name": re.sub(r"\.(gz|bz2|xz)\Z", "", Path(path).name),
+        "sha256": hashlib.sha256(raw).hexdigest(),
+        "bytes": len(raw),
+        "urls": arguments.url,
     }
-    counts = np.bincount(codes)
-    labels = _as_numbers(kinds.tolist())
-    return {
+    recipe = {"folder": name, "format": "table" if is_table else "libsvm"}
+    recipe |= {"options": columns} if is_table else {}
+    train = round(TRAIN * m)
+    entry = {
         "title": arguments.title or name,
         "features": d,
         "rows": m,
         "classes": {-1: int(counts[0]), 1: int(counts[1])},
-        "labels": dict(zip(labels, (-1, 1), strict=True)),
+        "labels": dict(zip(_as_numbers(kinds.tolist()), (-1, 1), strict=True)),
         **({} if is_table else {"sparse": True}),
         "splits": {"train": train, "test": m - train, "realisations": REALISATIONS, "seed": 0},
         "licence": "not stated",
         "citation": "not stated",
-        "sources": [source],
+        "sources": [recipe | {"files": {"data": file}}],
     }
+    _check(entry, raw, X, name, path)
+    return {name: entry}
+
+
+def _features(options, table, data):
+    """Return how the registry's reader of tables reads the file, and the features that it then finds."""
+    label, _ = label_column(options, table)
+    apart = {label, *map(table.number_of, options.ignore)}
+    places = [j for j in range(table.width) if j not in apart]
+    keys = {} if table.delimiter is None else {"delimiter": table.delimiter}
+    features, columns = [], []
+    for j, name in zip(places, data.frame.columns, strict=True):
+        values = data.frame[name]
+        if values.dtype.kind in "iuf":
+            features.append(j)
+            columns.append(values.to_numpy(dtype=np.float64))
+            continue
+        for kind in sorted(values.astype(str).unique()):
+            features.append({"column": j, "equals": kind})
+            columns.append((values.astype(str) == kind).to_numpy(dtype=np.float64))
+    has_text = len(features) > len(places) or data.y.dtype.kind == "U"
+    if table.names is not None:
+        keys["header"] = True
+    if data.dropped or (has_text and table.names is None):
+        keys["missing"] = _missing_word(table, [*places, label])
+    keys["label"] = label
+    if features != [j for j in range(table.width) if j != label]:
+        keys["features"] = features
+    return keys, np.column_stack(columns)
+
+
+def _missing_word(table, used):
+    """Return the word that stands for a missing value in the used columns of a table, by default "?"."""
+    cells = table.frame(sorted(used), text=set(used), labels=set(used)).fillna("")
+    words = sorted({word for j in used for word in cells[j].unique() if word in MISSING})
+    if len(words) > 1:
+        raise ValueError(
+            f"{table.path}: a missing value is {' or '.join(map(repr, words))}: write one of them alone"
+        )
+    return words[0] if words else "?"
 
 
 def _as_numbers(labels):
@@ -109,28 +135,7 @@ def _as_numbers(labels):
     return [int(number) if number.is_integer() else number for number in numbers]
 
 
-def _options(arguments, raw, table):
-    """Return how the registry's reader of tables reads the file."""
-    cells, encoding = table.raw, table.encoding
-    delimiter = guessed_delimiter(text_of(arguments.file, raw))
-    options = {} if delimiter is None else {"delimiter": delimiter}
-    has_text = any(column.categories is not None for column in encoding.columns)
-    if cells.names is not None:
-        options["header"] = True
-    if table.dropped or ((has_text or table.labels.dtype.kind == "U") and cells.names is None):
-        options["missing"] = arguments.missing
-    options["label"] = encoding.layout.label_place
-    features = []
-    for j, column in zip(encoding.layout.places, encoding.columns, strict=True):
-        features += (
-            [j] if column.categories is None else [{"column": j, "equals": c} for c in column.categories]
-        )
-    if features != [j for j in range(encoding.layout.width) if j != encoding.layout.label_place]:
-        options["features"] = features
-    return options
-
-
-def _check(entry, raw, table, name, path):
+def _check(entry, raw, X, name, path):
     """Raise a ValueError unless the entry is a valid one that gives the rows of the file."""
     (source,) = entry["sources"]
     with tempfile.TemporaryDirectory(prefix="svmselect-") as work:
@@ -145,6 +150,6 @@ def _check(entry, raw, table, name, path):
         except ValueError as error:
             raise ValueError(f"{path}: the registry cannot read it ({error})") from None
         dataset = Dataset.load(Path(work, "set.npz"))
-    X, Z = (rows.toarray() if scipy.sparse.issparse(rows) else rows for rows in (dataset.X, table.X))
-    if not np.array_equal(X, Z):
+    read, expected = (rows.toarray() if scipy.sparse.issparse(rows) else rows for rows in (dataset.X, X))
+    if not np.array_equal(read, expected):
         raise ValueError(f"{path}: the registry's reader finds other rows in it than this command")

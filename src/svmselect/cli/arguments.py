@@ -119,7 +119,7 @@ COMMANDS = {
         f"{FILE} output decision-values probabilities intervals",
     ),
 }
-# each option, or the one of a command: its kind, default and value's name, None for a switch; and what it does
+# each option, or a command's own: kind, default and value's name, None for a switch; and what it does
 OPTIONS: dict[str, tuple] = {
     "--label": (
         (str, None, "COLUMN"),
@@ -150,10 +150,7 @@ OPTIONS: dict[str, tuple] = {
         "each value of the column becomes a feature that is 0 or 1, as of columns of a few different "
         "words; may be repeated",
     ),
-    "--impute": (
-        None,
-        "fill in missing values: the median of numbers, the most frequent category",
-    ),
+    "--impute": (None, "fill in missing values: the median of numbers, the most frequent category"),
     "--drop-missing": (None, "leave out rows with a missing value"),
     "--standardise": (None, "give each column of numbers mean 0 and standard deviation 1"),
     "--task": (
@@ -284,7 +281,7 @@ def parser(commands):
 
 
 def _add(part, flag, described, summary):
-    """Add an option; its kind is a function of the word, in a list if it may be repeated, or a tuple of words."""
+    """Add an option; its kind is a function of the word, in a list to be repeated, or a tuple of words."""
     if flag == "--header":
         part.add_argument(flag, action=argparse.BooleanOptionalAction, help=summary)
         return

@@ -1,4 +1,4 @@
-"""What the columns of a clean file are: the label, groups, numbers and categories, and what is odd in them."""
+"""The columns of a clean file: the label, groups, numbers and categories, and what is odd in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ from svmselect.cli.output import counted, name_of, warn
 from svmselect.cli.read import MISSING, Table, opened
 from svmselect.standardise import standardise
 
-__all__ = ["LABEL_NAMES", "MOST_CLASSES", "Data", "is_number_column", "load", "refuse_missing"]
+__all__ = [
+    "LABEL_NAMES",
+    "MOST_CLASSES",
+    "Data",
+    "is_number_column",
+    "label_column",
+    "load",
+    "refuse_missing",
+]
 
 LABEL_NAMES = ("label", "target", "class")
 MOST_CLASSES = 50  # and categories
@@ -76,11 +84,11 @@ class Data:
     def transformed(self):
         """The features as float64, shape (m, d), by `steps`, which are fitted to all rows."""
         X = self.pipeline(None)[:-1].fit_transform(self.frame) if self.steps else self.frame
-        return X if scipy.sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
+        return X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
     @property
     def rows(self):
-        """What the last step of the Pipeline is trained on: `transformed`, or the frame where it has names."""
+        """The rows that the last step is trained on: `transformed`, or the frame where it has names."""
         named = not self.steps and isinstance(getattr(self.frame, "columns", [0])[0], str)
         return self.frame if named else self.transformed
 
@@ -144,7 +152,7 @@ def _of_table(arguments, table):
     """Return the Data of a table."""
     # 1) the columns
     path, doubts, width = table.path, [], table.width
-    label, is_named = _label_column(arguments, table)
+    label, is_named = label_column(arguments, table)
     if width < 2 and label is not None:
         raise ValueError(f"{path}: has one column; a label and a feature are needed (is it --delimiter?)")
     ignored = {table.number_of(column) for column in arguments.ignore}
@@ -209,7 +217,7 @@ def _of_table(arguments, table):
     return Data(path, task, frame, y, column, kinds, rows + 1, dropped, doubts, steps)
 
 
-def _label_column(arguments, table):
+def label_column(arguments, table):
     """Return the label's column or None, and whether it is named and not guessed from its place."""
     if arguments.label is not None:
         return table.number_of(arguments.label), True
@@ -279,7 +287,7 @@ def is_number_column(table, column):
         return False
     n = next(n for n, word in words.items() if word in odd)
     if dressed:
-        remedy = "write it with digits and a decimal point alone, as pandas.read_csv can with decimal=',' or thousands=','"
+        remedy = "write digits and a decimal point, as pandas.read_csv can by decimal=',' or thousands=','"
         raise ValueError(
             f"{table.cell(n, j)}: {words[n]!r} is a number in another dress; {remedy}, or {leave}"
         )
@@ -417,7 +425,7 @@ def _classes(words, where, doubts):
 
 
 def _look_alikes(forms, words=None):
-    """Return two words that differ only by case, white space or the form of characters, or in `forms` not at all."""
+    """Return two words that differ only by case, white space or characters, or whose `forms` are equal."""
     by_form = {}
     for form, word in zip(forms, words or forms, strict=True):
         form = " ".join(unicodedata.normalize("NFKC", str(form)).casefold().split())
@@ -440,7 +448,7 @@ def _doubt_label(table, frame, label, features, doubts):
 
 
 def _doubt_columns(table, frame, features, words, categorical, doubts):
-    """Add a doubt for columns that are taken for categories, look like ids, or have codes of missing values."""
+    """Add a doubt for columns of categories, of ids, and with codes of missing values."""
 
     def listed(columns):
         names = ", ".join(table.title(j) for j in columns[:8]) + " and others" * (len(columns) > 8)
@@ -467,12 +475,11 @@ def _doubt_columns(table, frame, features, words, categorical, doubts):
         for code in MISSING_CODES.intersection(np.abs([values.min(), values.max()])) if values.size else ():
             code = code if values.max() == code else -code
             others = values[values != code]
-            if values.size - others.size > 1 and np.unique(others).size > 2:
-                if np.abs(others - code).min() > np.ptp(others):
-                    doubts.append(
-                        f"{code} in {listed([j])} is far from all others, as for a missing one; it is a "
-                        "number"
-                    )
+            several = values.size - others.size > 1 and np.unique(others).size > 2
+            if several and np.abs(others - code).min() > np.ptp(others):
+                doubts.append(
+                    f"{code} in {listed([j])}, far from all others as for a missing one, is a number"
+                )
 
 
 def _is_id(table, column, is_word):

@@ -57,11 +57,11 @@ def loo(arguments):
     result = {
         **facts,
         **parameters,
+        **trained,
         **left_out,
         **({} if odd is None else {key: data.numbers[odd]}),
         "scoring": arguments.scoring,
         "score": score,
-        **trained,
         **baseline,
         **constant,
         "support_vectors": model.support_.size,
@@ -288,7 +288,7 @@ def select(arguments):
 
 
 def _begun(arguments):
-    """Return the Data of the file, its Task, facts for JSON and a line for people; raise a ValueError for bad options."""
+    """Return the Data of the file, its Task, facts for JSON, and a line for people."""
     check_task(arguments)
     page.check_report(arguments)
     data = load(arguments)
@@ -375,7 +375,7 @@ def _search(arguments, task, data, scorer, calibrated, k):
     grid |= task.default_values(arguments)
     grid |= lists | {name: values for name in ("C", "gamma") if (values := getattr(arguments, name))}
     options = {
-        "scoring": scorer or task.default_scoring,
+        "scoring": scorer or (task.default_scoring if arguments.by in ("cv", "loo") else None),
         "refit": True if arguments.rule == "best" else arguments.rule,
         "error_score": "raise",
         "verbose": not arguments.quiet,
@@ -387,7 +387,7 @@ def _search(arguments, task, data, scorer, calibrated, k):
 
 
 def _outer(arguments, task, data, by, scorer, calibrated, splitter):
-    """Return the error of the selection as a whole by outer folds: for JSON, as rows of a table, and a sentence.
+    """Return the error of the whole selection by outer folds: for JSON, as rows of a table, and a sentence.
 
     Everything is learned anew without each fold: categories, values that are filled in, means and deviations,
     the grid's scale of gamma, and the choice. `by` is the default score that chooses without --scoring.
@@ -434,7 +434,7 @@ def _remarks(task, arguments, search, tied, chosen, measure):
                 "which --scoring with --label does"
             )
         return remarks
-    if tied > 1:
+    if tied > 1 and arguments.rule == "best":
         remarks.append(f"{tied} models tie for the best {measure}; the first of the grid is chosen")
     for name in ("C", "gamma", "nu"):
         values = grid.get(name, [])

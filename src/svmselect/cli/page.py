@@ -28,8 +28,9 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto
 h1, p, li { overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: 1rem 0; }
-th, td { padding: .15rem .8rem .15rem 0; text-align: left; border-bottom: 1px solid #8886; vertical-align: top; }
-.number { text-align: right; font-variant-numeric: tabular-nums; }
+th, td { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }
+td { border-top: 1px solid #8886; }
+.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .right { background: #3a75; }
 .wrong { background: #d445; }
 caption { text-align: left; font-weight: 600; }
@@ -58,9 +59,9 @@ def check_report(arguments):
 def write_page(path, arguments, heading, sentences, numbers, doubts, parts, search=None):
     """Write a page.
 
-    `heading` and `sentences` are on the file and the model, `numbers` rows of results, `doubts` remarks on the
-    file and `parts` HTML on the rows. `search` is a tuple: the figure of all models, these in the order of
-    their ranks, the name of their measure for people, and its key in each model.
+    `heading` and `sentences` are on the file and the model, `numbers` rows of results, `doubts` remarks on
+    the file and `parts` HTML on the rows. `search` is a tuple: the figure of all models, these in the order
+    of their ranks, the name of their measure for people, and its key in each model.
     """
     # 1) the file and the results
     name = Path(arguments.file).name
@@ -101,7 +102,7 @@ def write_page(path, arguments, heading, sentences, numbers, doubts, parts, sear
 
 
 def sections(task, predicted, method, model, data):
-    """Return what the rows look like as HTML, from their predictions by models without them, by this method."""
+    """Return what the rows look like as HTML, from their predictions by models without them."""
     makers = {"classification": _of_classes, "regression": _of_numbers, "one-class": _of_one_class}
     groups = (
         zip(
@@ -172,10 +173,10 @@ def _of_numbers(predicted, method, model, data):
     ax.axhline(0, color="0.5", linewidth=0.8)
     ax.plot(predicted, residuals, "o", markersize=3, alpha=0.6)
     ax.set(xlabel=f"{method} prediction", ylabel="residual")
-    sentence = f"mean absolute error {size.mean():.6g}, with a standard error of {deviation:.3g}; {inside} of {m} are at most epsilon, {model.epsilon_:.3g}"
     parts = [
         f"<h2>{method.capitalize()} residuals</h2><p>A residual is a number less the prediction by the model "
-        f"without its row: {sentence}.</p>"
+        f"without its row: mean absolute error {size.mean():.6g}, with a standard error of {deviation:.3g}; "
+        f"{inside} of {m} are at most epsilon, {model.epsilon_:.3g}.</p>"
     ]
     if method == "leave-one-out":
         width = np.diff(model.predict_interval(data.rows, ALPHA), axis=1)

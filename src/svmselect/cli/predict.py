@@ -140,7 +140,7 @@ def _imputes(model):
 
 
 def _rows_of_table(arguments, table, model, names, doubts):
-    """Return the features of a table as a DataFrame, the labels as words or None, and their column for people."""
+    """Return the features of a table as a DataFrame, the labels or None, and their column for people."""
     features, label = _places(arguments, table, model, names, doubts)
     given = names or list(range(len(features)))
     encoded = {

@@ -123,8 +123,7 @@ class Table:
     def frame(self, used, text=(), labels=()):
         """Return the used columns as a DataFrame whose columns are their numbers from 0.
 
-        Columns of `text` are not parsed as numbers. In `labels` only an empty cell is missing, else all words of
-        `MISSING`.
+        Columns of `text` are not parsed as numbers. In `labels` only an empty cell is missing.
         """
         from pandas.api.types import infer_dtype, is_numeric_dtype
 
@@ -189,7 +188,7 @@ class LIBSVMText:
 
 
 def _words(column, as_text, missing):
-    """Return a column of words without white space around, as text if `as_text`; None where one is missing."""
+    """Return a column of words without white space around, and None where one is missing."""
     import pandas
 
     if column.dtype == bool or pandas.api.types.is_numeric_dtype(column):
@@ -325,10 +324,12 @@ def _csv(path, content, header, delimiter, max_bytes, label, names):
     _check_memory(path, len(content) + COLUMN * marks, max_bytes)
     if delimiter is None:
         delimiter = _told_delimiter(content)
-    values, mark = np.frombuffer(content, dtype=np.uint8), ord(delimiter or " ")
-    parts = (values[begin : begin + CHUNK] for begin in range(0, values.size, CHUNK))
-    marks = sum(int(np.count_nonzero(part == mark)) for part in parts)
-    cells = marks + content.count(b"\n") + (not content.endswith(b"\n"))
+    values, marks, ends = np.frombuffer(content, dtype=np.uint8), 0, not content.endswith(b"\n")
+    for begin in range(0, values.size, CHUNK):
+        part = values[begin : begin + CHUNK]
+        marks += int(np.count_nonzero(part == ord(delimiter or " ")))
+        ends += int(np.count_nonzero(part == ord("\n")))
+    cells = marks + ends
     _check_memory(path, len(content) + CELL * cells, max_bytes)
     # 2) the names, and rows of equal length; pandas refuses only those that are longer
     try:
@@ -384,7 +385,9 @@ def _check_rows(path, content, delimiter, width):
         if odd and number > last + 1 and "\n" in row[-1]:
             raise ValueError(f"{path}, line {last + 1}: a quote that begins there is not closed")
         if len(row) != width:
-            raise ValueError(f"{path}, line {number}: the row has {len(row)} cells, and the first line {width}")
+            raise ValueError(
+                f"{path}, line {number}: the row has {len(row)} cells, and the first line {width}"
+            )
         last = number
 
 
@@ -401,21 +404,16 @@ def _has_header(path, rows, label, names):
     settle = (
         f"{path}, line 1: {{}}; --header says that it names the columns, and --no-header that it is a row"
     )
-    above = [
-        cell
-        for j, cell in enumerate(first)
-        if not is_number(cell)
-        and cell not in MISSING
-        and rest
-        and all(is_number(row[j]) or row[j] in MISSING for row in rest)
-    ]
-    if above and len(rest) > 1:
-        raise ValueError(settle.format(f"{above[0]!r} stands above numbers, and {numeric[0]!r} is one"))
-    if numeric in [[str(n + k) for n in range(len(numeric))] for k in (0, 1)] and len(first) > 2:
-        if all(row[: len(first)] != first and row[-1] != first[-1] for row in rest):
-            raise ValueError(
-                settle.format(f"its numbers count from {numeric[0]}, as names that pandas writes")
-            )
+    empty = {j for j, cell in enumerate(first) if is_number(cell) or cell in MISSING}
+    above = [j for j in range(len(first)) if j not in empty and len(rest) > 1]
+    above = [j for j in above if all(is_number(row[j]) or row[j] in MISSING for row in rest)]
+    if above:
+        raise ValueError(
+            settle.format(f"{first[above[0]]!r} stands above numbers, and {numeric[0]!r} is one")
+        )
+    counts = [[str(n + begin) for n in range(len(numeric))] for begin in (0, 1)]
+    if numeric in counts and len(first) > 2 and all(row[-1] != first[-1] for row in rest):
+        raise ValueError(settle.format(f"its numbers count from {numeric[0]}, as names that pandas writes"))
     return False
 
 
@@ -438,36 +436,32 @@ def _parquet(path, raw, max_bytes):
         table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(raw)).read(use_threads=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
-    types = pyarrow.types
-    for j, field in enumerate(table.schema):
-        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
-        if types.is_decimal(kind):
-            table = table.set_column(j, field.name, table.column(j).cast(pyarrow.float64()))
-        elif types.is_dictionary(field.type):
-            table = table.set_column(j, field.name, table.column(j).cast(kind))
-        elif types.is_integer(kind) and table.column(j).null_count:
-            extremes = pyarrow.compute.min_max(table.column(j)).as_py().values()
-            if any(value is not None and abs(value) > 2**53 for value in extremes):
+    types, columns = pyarrow.types, {}
+    for j, (field, column) in enumerate(zip(table.schema, table.columns, strict=True)):
+        column = column.cast(field.type.value_type) if types.is_dictionary(field.type) else column
+        column = column.cast(pyarrow.float64()) if types.is_decimal(column.type) else column
+        if not any(test(column.type) for test in _tests(types)):
+            raise ValueError(
+                f"{path}, column {field.name!r}: holds {field.type}, which is neither a number nor text: "
+                "make it one"
+            )
+        if types.is_integer(column.type) and column.null_count:  # which pandas reads as float64
+            extremes = [value or 0 for value in pyarrow.compute.min_max(column).as_py().values()]
+            if max(map(abs, extremes)) > 2**53:
                 raise ValueError(
                     f"{path}, column {field.name!r}: holds whole numbers above 2^53 beside missing ones"
                 )
-        elif not (
-            types.is_integer(kind)
-            or types.is_floating(kind)
-            or types.is_boolean(kind)
-            or types.is_null(kind)
-            or types.is_string(kind)
-            or types.is_large_string(kind)
-            or types.is_string_view(kind)
-        ):
-            raise ValueError(
-                f"{path}, column {field.name!r}: holds {field.type}, which is neither a number nor text: "
-                f"make it one, or leave the column out of the file"
-            )
+        columns[j] = column
     if table.num_rows == 0:
         raise ValueError(f"{path}: no row of data")
-    frame = table.to_pandas(ignore_metadata=True, use_threads=False)
-    return Table(str(path), [name.strip() for name in table.column_names], len(frame.columns), frame)
+    frame = pyarrow.table([*columns.values()], names=[*map(str, columns)]).to_pandas(use_threads=False)
+    return Table(str(path), [name.strip() for name in table.column_names], len(columns), frame)
+
+
+def _tests(types):
+    """Return the tests of pyarrow for types that are read."""
+    text = (types.is_string, types.is_large_string, types.is_string_view)
+    return types.is_integer, types.is_floating, types.is_boolean, types.is_null, *text
 
 
 def _arff(path, content, max_bytes):

@@ -44,7 +44,7 @@ SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
 
 
 def named_score(option, text):
-    """Return the name of a score and the class that it is of, or None; raise a ValueError for an unknown one."""
+    """Return the name of a score and its class or None; raise a ValueError for an unknown name."""
     name, _, positive = (text or "accuracy").partition(":")
     try:
         Scoring(name)
@@ -59,13 +59,13 @@ def named_score(option, text):
 
 
 class Task:
-    """What the commands of a task share; a subclass has `name`, `kind`, `refused` and the methods without a body."""
+    """The base of tasks: `kind` is the estimator, and `refused` has options that the task lacks."""
 
     name: str
     kind: Any
     refused: tuple[str, ...] = ()
     by = "cv"
-    default_scoring = None
+    default_scoring: str | None = None
 
     def check(self, arguments):
         """Raise a ValueError for options that this task does not have."""
@@ -126,7 +126,7 @@ class Task:
         return {}
 
     def search_values(self, search, arguments):
-        """Return the columns that models are listed by, the last of which is what chooses, and its name for people."""
+        """Return the columns that models are listed by, of which the last one chooses, and its name."""
         return {"score": search.cv_results_["mean_test_score"]}, arguments.scoring
 
 
@@ -417,7 +417,7 @@ class OneClass(Task):
             raise ValueError("--rule is not for --task one-class")
 
     def scorer(self, option, text, data):
-        """Return a score of accepting the rows of one label; see `Classification`. `data.y` becomes 1 and -1."""
+        """Return a score of accepting the rows of one label; see `Classification`."""
         name, positive = named_score(option, text)
         if data.numbers.size < 2:
             raise ValueError(f"{data.path}: leave-one-out needs at least two rows, has one")
@@ -442,7 +442,7 @@ class OneClass(Task):
         return name, False
 
     def truth(self, text, data):
-        """Return 1 for rows to accept, by the label that a score names, and -1 for others; None without a score."""
+        """Return 1 for rows to accept, by the label of a score, and -1 for others; None without a score."""
         if text is None:
             return None
         positive = named_score("--scoring", text)[1] or "1"
@@ -453,7 +453,7 @@ class OneClass(Task):
         return ({}, "") if y is None else Classification().about(y)
 
     def results(self, key, title, values, y):
-        """Return rejection rates, of all rows and of those of each label; a rejected row has a value below 0."""
+        """Return rejection rates of all rows and of each label; a rejected row has a value below 0."""
         rejected = values < 0
         kinds = [] if y is None else [kind for kind in np.unique(y).tolist() if kind]
         counts = {f"{title} rejection rate": (int(rejected.sum()), rejected.size)}
@@ -491,7 +491,7 @@ TASKS = {task.name: task for task in (Classification(), Regression(), OneClass()
 
 
 def check_task(arguments):
-    """Raise a ValueError, before the file is read, for options that cannot go together, or names that nothing has."""
+    """Raise a ValueError, before the file is read, for options that cannot go together."""
     for option in ("scoring", "threshold"):
         named_score(f"--{option}", vars(arguments).get(option))
     if arguments.task:

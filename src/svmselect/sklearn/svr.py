@@ -110,7 +110,7 @@ class Regressor(RegressorMixin, Machine):
 
     @cached_property
     def _left_out_models(self):
-        """The models without each of n rows, of which s are support vectors of some, and the left-out residuals.
+        """The models without each of n rows, s of them support vectors, and the absolute left-out residuals.
 
         They are the numbers and the rows of the support vectors, shape (s,) and (s, d), variables, shape
         (n, s), thresholds and absolute residuals, shape (n,). A file or a pickle of the model holds them.

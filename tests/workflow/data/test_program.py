@@ -9,8 +9,6 @@ from checkouts import ROOT
 from datasets import main
 from sklearn.datasets import load_svmlight_file
 
-from svmselect.cli.read import read
-
 ESCAPE = "n\x1b[31mX\x07\u202e"
 
 
@@ -41,8 +39,23 @@ def test_data_sets_are_written_as_libsvm_text(run, tmp_path):
     status, _, err = run(*words)
     assert status == 2 and "exists; --force writes it anew" in err
     assert run(*words, "--force")[0] == 0
-    table = read(str(path))
-    assert (table.X != X).nnz == 0 and (table.labels.astype(float) == y).all()
+    status, out, _ = run("add", path, "--json")
+    entry = json.loads(out)["titanic-table"]
+    assert status == 0 and entry["rows"] == X.shape[0] and set(entry["labels"]) == {"-1", "1"}
+    assert sum(entry["classes"].values()) == y.size
+
+
+@pytest.mark.parametrize("word", ["", "?", "NA"])
+def test_a_table_with_missing_values_becomes_an_entry(run, tmp_path, word):
+    rows = "".join(f"{n / 7},{'ab'[n % 2]},{n % 3 % 2}\n" for n in range(60))
+    (tmp_path / "rows.csv").write_text(f"x,kind,label\n{rows}{word},a,1\n")
+    status, _, err = run("add", tmp_path / "rows.csv")
+    assert status == 2 and "line 62" in err and "--drop-missing" in err and "--impute" not in err
+    status, out, err = run("add", tmp_path / "rows.csv", "--drop-missing", "--json")
+    assert status == 0, err
+    entry = json.loads(out)["rows"]
+    assert entry["rows"] == 60 and entry["features"] == 3
+    assert entry["sources"][0]["options"]["missing"] == word
 
 
 def test_an_unknown_name_is_one_sentence(run):
