@@ -22,7 +22,7 @@ BUILT = HERE.parents[1] / "build" / "fuzz"
 LIMITS = ["-timeout=30", "-rss_limit_mb=6000", "-max_len=4096"]
 # too large an allocation is a MemoryError of Python's, and the way to libFuzzer comes before libasan
 ASAN = ["detect_leaks=0", "abort_on_error=1", "allocator_may_return_null=1", "verify_asan_link_order=0"]
-NAMES = ("libsvm", "table", "splits", "idx", "mat", "csv", "encoded", "model", "npz", "arrays", "registry")
+NAMES = ("libsvm", "table", "splits", "idx", "mat", "csv", "model", "npz", "arrays", "registry")
 INSTRUMENTED = ["svmselect", "data", "yaml"]  # Python code whose branches are counted
 
 

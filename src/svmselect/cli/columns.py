@@ -19,7 +19,6 @@ from svmselect.standardise import standardise
 __all__ = [
     "LABEL_NAMES",
     "MOST_CLASSES",
-    "Data",
     "is_number_column",
     "label_column",
     "load",
@@ -46,7 +45,7 @@ DRESSED = re.compile(rf"[(]?[+-]?[$€£¥]?\s?[+-]?{DIGITS}[)]?\s?[%$€£¥]?|
 
 
 @dataclass
-class Data:
+class _Data:
     """Rows of a file to train on.
 
     Attributes
@@ -115,7 +114,7 @@ def load(arguments):
     """
     given = arguments.header, arguments.delimiter, arguments.zero_based, arguments.max_bytes, arguments.label
     source = opened(arguments.file, *given)
-    data = (_of_table if isinstance(source, Table) else _of_libsvm)(arguments, source)
+    data = (_table_data if isinstance(source, Table) else _libsvm_data)(arguments, source)
     _doubt_scales(arguments, data)
     for doubt in data.doubts:
         warn(doubt)
@@ -124,7 +123,7 @@ def load(arguments):
     return data
 
 
-def _of_libsvm(arguments, source):
+def _libsvm_data(arguments, source):
     """Return the Data of LIBSVM text."""
     path, doubts = source.path, []
     for option in ("label", "ignore", "categorical", "impute", "groups"):
@@ -145,10 +144,10 @@ def _of_libsvm(arguments, source):
     numbers, steps = np.arange(1, y.size + 1 if y is not None else words.size + 1), []
     if arguments.standardise:
         steps = _steps([], [], False, True, sparse=True)
-    return Data(path, task, source.X, y, column, None, numbers, 0, doubts, steps)
+    return _Data(path, task, source.X, y, column, None, numbers, 0, doubts, steps)
 
 
-def _of_table(arguments, table):
+def _table_data(arguments, table):
     """Return the Data of a table."""
     # 1) the columns
     path, doubts, width = table.path, [], table.width
@@ -214,7 +213,7 @@ def _of_table(arguments, table):
     steps = _steps(numbers, [named[j] for j in words], arguments.impute, arguments.standardise)
     kinds = None if groups is None else frame[groups].to_numpy(dtype=str)
     frame = frame[features].set_axis(names, axis=1).reset_index(drop=True)
-    return Data(path, task, frame, y, column, kinds, rows + 1, dropped, doubts, steps)
+    return _Data(path, task, frame, y, column, kinds, rows + 1, dropped, doubts, steps)
 
 
 def label_column(arguments, table):
@@ -252,8 +251,8 @@ def refuse_missing(table, missing, remedy):
     incomplete = missing.to_numpy().any(axis=1)
     n = int(incomplete.argmax())
     j = missing.columns[missing.iloc[n].to_numpy().argmax()]
-    others = [table.title(k) for k in missing.columns if k != j and missing[k].any()]
-    where = f", also in column {', '.join(others[:5])}{' and others' * (len(others) > 5)}" if others else ""
+    more = [table.title(k) for k in missing.columns if k != j and missing[k].any()]
+    where = f", also in column {', '.join(more[:5])}{' and others' * (len(more) > 5)}" if more else ""
     raise ValueError(
         f"{table.cell(n, j)}: the value is missing, as in {incomplete.sum()} of {len(missing)} rows{where}; "
         f"fill it in, or {remedy}"
@@ -338,17 +337,19 @@ def _steps(numbers, words, impute, scale, sparse=False):
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     # without the mean a matrix stays sparse; a model with a threshold is the same by all kernels but poly
-    of_numbers = [("impute", SimpleImputer(strategy="median", keep_empty_features=True))] if impute else []
-    of_numbers += [("scale", StandardScaler(with_mean=not sparse))] if scale else []
+    number_steps = [("impute", SimpleImputer(strategy="median", keep_empty_features=True))] if impute else []
+    number_steps += [("scale", StandardScaler(with_mean=not sparse))] if scale else []
     if not words:
-        return of_numbers
-    of_words = [("impute", SimpleImputer(strategy="most_frequent"))] if impute else []
-    of_words += [("encode", OneHotEncoder(handle_unknown="warn", sparse_output=False))]
-    parts = [("numbers", Pipeline(of_numbers) if of_numbers else "passthrough", numbers)] if numbers else []
+        return number_steps
+    word_steps = [("impute", SimpleImputer(strategy="most_frequent"))] if impute else []
+    word_steps += [("encode", OneHotEncoder(handle_unknown="warn", sparse_output=False))]
+    parts = (
+        [("numbers", Pipeline(number_steps) if number_steps else "passthrough", numbers)] if numbers else []
+    )
     return [
         (
             "columns",
-            ColumnTransformer([*parts, ("categories", Pipeline(of_words), words)], sparse_threshold=0),
+            ColumnTransformer([*parts, ("categories", Pipeline(word_steps), words)], sparse_threshold=0),
         )
     ]
 
@@ -474,9 +475,9 @@ def _doubt_columns(table, frame, features, words, categorical, doubts):
         values = np.zeros(0) if j in words else frame[j].dropna().to_numpy(dtype=np.float64)
         for code in MISSING_CODES.intersection(np.abs([values.min(), values.max()])) if values.size else ():
             code = code if values.max() == code else -code
-            others = values[values != code]
-            several = values.size - others.size > 1 and np.unique(others).size > 2
-            if several and np.abs(others - code).min() > np.ptp(others):
+            remaining = values[values != code]
+            several = values.size - remaining.size > 1 and np.unique(remaining).size > 2
+            if several and np.abs(remaining - code).min() > np.ptp(remaining):
                 doubts.append(
                     f"{code} in {listed([j])}, far from all others as for a missing one, is a number"
                 )

@@ -103,7 +103,7 @@ def write_page(path, arguments, heading, sentences, numbers, doubts, parts, sear
 
 def sections(task, predicted, method, model, data):
     """Return what the rows look like as HTML, from their predictions by models without them."""
-    makers = {"classification": _of_classes, "regression": _of_numbers, "one-class": _of_one_class}
+    makers = {"classification": _class_parts, "regression": _number_parts, "one-class": _one_class_parts}
     groups = (
         zip(
             map(name_of, model.classes_.tolist()),
@@ -121,7 +121,7 @@ def sections(task, predicted, method, model, data):
     return [*makers[task.name](predicted, method, model, data), "<h2>Support vectors</h2>", support]
 
 
-def _of_classes(predicted, method, model, data):
+def _class_parts(predicted, method, model, data):
     """Return the confusion matrix, the margins and the misclassified rows."""
     names, codes = [*map(name_of, model.classes_.tolist())], np.searchsorted(model.classes_, data.y)
     k = len(names)
@@ -159,7 +159,7 @@ def _of_classes(predicted, method, model, data):
     return [*parts, _table(f"Misclassified rows{_more(wrong.size)}", header, rows) if rows else ""]
 
 
-def _of_numbers(predicted, method, model, data):
+def _number_parts(predicted, method, model, data):
     """Return the residuals, the jackknife+ interval, and the largest residuals."""
     residuals, m = data.y - predicted, data.y.size
     size = np.abs(residuals)
@@ -198,7 +198,7 @@ def _of_numbers(predicted, method, model, data):
     ]
 
 
-def _of_one_class(values, method, model, data):
+def _one_class_parts(values, method, model, data):
     """Return the decision values and the rejected rows."""
     rejected = np.flatnonzero(values < 0)
     rejected = rejected[np.argsort(values[rejected], kind="stable")]

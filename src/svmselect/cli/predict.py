@@ -200,12 +200,12 @@ def _places(arguments, table, model, names, doubts):
             raise ValueError(
                 f"{path}: column {table.title(label)} is a feature of the model, so it has no labels"
             )
-        others = [j for j in range(width) if j not in features]
-        if label is None and len(others) == 1:
-            return features, others[0]
-        if label is None and others:
+        surplus = [j for j in range(width) if j not in features]
+        if label is None and len(surplus) == 1:
+            return features, surplus[0]
+        if label is None and surplus:
             doubts.append(
-                f"columns {', '.join(map(table.title, others[:8]))} are none of the model's; --label says "
+                f"columns {', '.join(map(table.title, surplus[:8]))} are none of the model's; --label says "
                 "which has labels"
             )
         return features, label

@@ -25,7 +25,7 @@ import scipy.sparse
 from svmselect.cli.arguments import is_number
 from svmselect.csr import as_csr
 
-__all__ = ["LIBSVMText", "Table", "opened", "unpacked"]
+__all__ = ["Table", "opened", "unpacked"]
 
 SAMPLE = 20  # lines from which the format of a text is told
 CHUNK = 2**20
@@ -179,7 +179,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class LIBSVMText:
+class _LIBSVMText:
     """LIBSVM text: the features as a CSR matrix, shape (m, d), and the labels, shape (m,), of float64."""
 
     path: str
@@ -201,7 +201,7 @@ def _words(column, as_text, missing):
 
 
 def opened(path, header=None, delimiter=None, zero_based=False, max_bytes=2**30, label=None, names=()):
-    """Return a file as a Table or as LIBSVMText, told from its content.
+    """Return a file as a Table or as _LIBSVMText, told from its content.
 
     Parameters
     ----------
@@ -517,7 +517,7 @@ def _is_libsvm(path, content):
 
 
 def _libsvm(path, content, zero_based):
-    """Return the LIBSVMText of a text; feature 1, or 0 if `zero_based`, is the first column."""
+    """Return the _LIBSVMText of a text; feature 1, or 0 if `zero_based`, is the first column."""
     from sklearn.datasets import load_svmlight_file
 
     lowest = 0 if zero_based else 1
@@ -538,7 +538,7 @@ def _libsvm(path, content, zero_based):
     if X.nnz == 0:
         raise ValueError(f"{path}: no row has a feature")
     shape = X.shape[0], max(X.shape[1] - lowest, 0)
-    return LIBSVMText(
+    return _LIBSVMText(
         str(path), scipy.sparse.csr_matrix((X.data, X.indices - lowest, X.indptr), shape=shape), labels
     )
 

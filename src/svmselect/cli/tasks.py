@@ -29,7 +29,7 @@ from svmselect.sklearn.one_vs_one import right_values
 from svmselect.sklearn.scoring import LeftOut, Scoring
 from svmselect.sklearn.svr import LeftOutRegression
 
-__all__ = ["TASKS", "check_task", "named_score", "task_of_model"]
+__all__ = ["TASKS", "check_task", "task_of_model"]
 
 # scores of one of two classes: the metric, and the method of a classifier that gives its argument
 ONE_CLASS_SCORES = {
@@ -43,7 +43,7 @@ SEARCHED = ("nu", "epsilon", "degree", "coef0", "class_weight")  # what a grid m
 SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
 
 
-def named_score(option, text):
+def _named_score(option, text):
     """Return the name of a score and its class or None; raise a ValueError for an unknown name."""
     name, _, positive = (text or "accuracy").partition(":")
     try:
@@ -58,7 +58,7 @@ def named_score(option, text):
     return (name if text else None), (positive or None)
 
 
-class Task:
+class _Task:
     """The base of tasks: `kind` is the estimator, and `refused` has options that the task lacks."""
 
     name: str
@@ -130,7 +130,7 @@ class Task:
         return {"score": search.cv_results_["mean_test_score"]}, arguments.scoring
 
 
-class Classification(Task):
+class _Classification(_Task):
     """The label is a class."""
 
     name, kind = "classification", SVC
@@ -156,7 +156,7 @@ class Classification(Task):
 
         Raise a ValueError, before anything is trained, if it is not for these labels.
         """
-        name, positive = named_score(option, text)
+        name, positive = _named_score(option, text)
         if name is None:
             return None, False
         classes, codes = np.unique(data.y, return_inverse=True)
@@ -204,7 +204,7 @@ class Classification(Task):
         return scorer
 
     def splitter(self, arguments, data, k, option, seed=0):
-        """Return the splitter of k folds in which classes have about their shares; see `Task`."""
+        """Return the splitter of k folds in which classes have about their shares; see `_Task`."""
         labels, counts = np.unique(data.y, return_counts=True)
         if not 2 <= k <= counts.min():
             rarest = name_of(labels[counts.argmin()])
@@ -303,7 +303,7 @@ class Classification(Task):
         ]
 
     def search_values(self, search, arguments):
-        """Return the columns that models are listed by; see `Task`."""
+        """Return the columns that models are listed by; see `_Task`."""
         if arguments.scoring:
             return super().search_values(search, arguments)
         results, exact = search.cv_results_, arguments.by == "loo"
@@ -312,7 +312,7 @@ class Classification(Task):
         return {"error": errors}, "error weighted by class" if weighted else "error"
 
 
-class Regression(Task):
+class _Regression(_Task):
     """The label is a number to predict."""
 
     name, kind = "regression", SVR
@@ -320,8 +320,8 @@ class Regression(Task):
     default_scoring = "neg_mean_absolute_error"
 
     def scorer(self, option, text, data):
-        """Return a score as `Scoring` takes it, and that it needs no probabilities; see `Classification`."""
-        name, positive = named_score(option, text)
+        """Return a score as `Scoring` takes it, and that it needs no probabilities; see `_Classification`."""
+        name, positive = _named_score(option, text)
         if positive is not None:
             raise ValueError(f"{option} {text}: {name} of numbers has no class {positive}")
         if name is not None:
@@ -344,7 +344,7 @@ class Regression(Task):
     fold_scores: ClassVar = {"error": "neg_mean_absolute_error", "squared": "neg_root_mean_squared_error"}
 
     def fold_results(self, scores, k, y, balanced):
-        """Return the errors of k folds; see `Classification`."""
+        """Return the errors of k folds; see `_Classification`."""
         errors, squared = -scores["error"], -float(scores["squared"].mean())
         facts = {
             "cv_mean_absolute_error": errors.mean(),
@@ -391,13 +391,13 @@ class Regression(Task):
         ]
 
     def search_values(self, search, arguments):
-        """Return the columns that models are listed by; see `Task`."""
+        """Return the columns that models are listed by; see `_Task`."""
         if arguments.scoring:
             return super().search_values(search, arguments)
         return {"mean_absolute_error": -search.cv_results_["mean_test_score"]}, "mean absolute error"
 
 
-class OneClass(Task):
+class _OneClass(_Task):
     """The model tells rows like the file's from others."""
 
     name, kind = "one-class", OneClassSVM
@@ -417,8 +417,8 @@ class OneClass(Task):
             raise ValueError("--rule is not for --task one-class")
 
     def scorer(self, option, text, data):
-        """Return a score of accepting the rows of one label; see `Classification`."""
-        name, positive = named_score(option, text)
+        """Return a score of accepting the rows of one label; see `_Classification`."""
+        name, positive = _named_score(option, text)
         if data.numbers.size < 2:
             raise ValueError(f"{data.path}: leave-one-out needs at least two rows, has one")
         if name is None:
@@ -445,12 +445,12 @@ class OneClass(Task):
         """Return 1 for rows to accept, by the label of a score, and -1 for others; None without a score."""
         if text is None:
             return None
-        positive = named_score("--scoring", text)[1] or "1"
+        positive = _named_score("--scoring", text)[1] or "1"
         return np.where([_is_label(label, positive) for label in data.y], 1, -1)
 
     def about(self, y):
         """Return facts on the labels for JSON, and a phrase for people."""
-        return ({}, "") if y is None else Classification().about(y)
+        return ({}, "") if y is None else _Classification().about(y)
 
     def results(self, key, title, values, y):
         """Return rejection rates of all rows and of each label; a rejected row has a value below 0."""
@@ -475,7 +475,7 @@ class OneClass(Task):
         return {}, []
 
     def search_values(self, search, arguments):
-        """Return the columns that models are listed by; see `Task`."""
+        """Return the columns that models are listed by; see `_Task`."""
         results = search.cv_results_
         columns = {"consistent": results["consistent"], "loo_rejection_rate": results["loo_rejection_rate"]}
         if arguments.scoring:
@@ -487,13 +487,13 @@ class OneClass(Task):
         return {"nu": list(DEFAULT["nu"]) if arguments.scoring else [0.5]}
 
 
-TASKS = {task.name: task for task in (Classification(), Regression(), OneClass())}
+TASKS = {task.name: task for task in (_Classification(), _Regression(), _OneClass())}
 
 
 def check_task(arguments):
     """Raise a ValueError, before the file is read, for options that cannot go together."""
     for option in ("scoring", "threshold"):
-        named_score(f"--{option}", vars(arguments).get(option))
+        _named_score(f"--{option}", vars(arguments).get(option))
     if arguments.task:
         TASKS[arguments.task].check(arguments)
         TASKS[arguments.task].settings(arguments)

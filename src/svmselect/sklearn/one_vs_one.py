@@ -39,7 +39,6 @@ __all__ = [
     "retrained",
     "right_values",
     "two_values",
-    "values_of",
     "winners",
 ]
 
@@ -342,13 +341,13 @@ def _most_votes_left(gram, problem, solutions):
     Leaving a row out only lowers its own decision value towards its class. Where a value may have another
     sign by round-off, all pairs are right.
     """
-    values = values_of(gram, problem, solutions)
+    values = _values_of(gram, problem, solutions)
     doubtful = (np.abs(values) <= CLEAR).any(axis=1)
     values[doubtful] = right_values(problem.codes[doubtful], problem.classes.size)
     return values
 
 
-def values_of(gram, problem, solutions):
+def _values_of(gram, problem, solutions):
     """Return the decision values of all pairs at all rows, by the solutions of the pairs that are trained."""
     values = problem.empty_values(gram.m)
     for pair, solution in zip(problem.pairs, solutions, strict=True):
@@ -372,7 +371,7 @@ def retrained(gram, problem, nu, solutions, tol, max_iter, progress=None, hopele
     InfeasibleNu if nu is infeasible without a row, or leaves no margin.
     """
     gram.compute()
-    trained = values_of(gram, problem, solutions)
+    trained = _values_of(gram, problem, solutions)
     values = trained.copy()
     for pair in problem.pairs:
         values[pair.rows, pair.number] = pair.y  # a row that was not yet left out may still be right
