@@ -36,6 +36,10 @@ def values(results):
         "the columns of flare-solar, splice, titanic and twonorm with the linear kernel are too many",
     )
     shares = results.card(exhibit="table3", metric="certified")
+    check(
+        (shares[shares["within"] == "no"]["ratio"].astype(float) > 1.25).all(),
+        "the shares of certified points that miss are too high by more than a quarter",
+    )
     slower = results.claim("never-slower")
     pairs = results.csv("agreement").query("dataset != 'all sets'")
     points = results.csv("agreement_points")
