@@ -91,7 +91,10 @@ def pages(folder, config_file):
     # the pages
     texts = {
         "": environment.get_template("results.md").render(
-            summary=summary, papers={key: paper.name for key, paper in papers.items()}, claims=claims
+            summary=summary,
+            papers={key: paper.name for key, paper in papers.items()},
+            in_brief={key: told[key].IN_BRIEF for key in names},
+            claims=claims,
         ),
         "causes": environment.get_template("causes.md").render(
             causes=causes,

@@ -106,7 +106,7 @@ def tidy(tmp_path, rows):
 
 def published(tmp_path):
     row = {"exhibit": "table1", "dataset": "d", "setting": "train=4000", "spread": np.nan, "unit": ""}
-    return read_back(
+    rows = read_back(
         tmp_path,
         [
             {**row, "method": "", "metric": "train_rows", "value": 4000},
@@ -115,3 +115,4 @@ def published(tmp_path):
             {**row, "method": "cross_training", "metric": "svs", "value": 100},
         ],
     )
+    return rows.assign(printed=rows["value"].map("{:g}".format))

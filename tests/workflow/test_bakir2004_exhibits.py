@@ -107,14 +107,14 @@ def test_table1_tests_pairs_and_extrapolates_what_was_not_run(tmp_path):
     assert list(extrapolated(rows, "small", 6400)) == []
     body, notes = table_of(table1, values, published=published(tmp_path))
     by_set = {cells[0]: cells for cells in body}
-    assert by_set["d"][3:8] == ["5 x 100", "90.0", "91.0", "600", "700"]
-    assert by_set["d"][8] == "89.0*"
-    assert by_set["other"][6] == "~3200 (extrapolated)" and by_set["other"][4] == "n/a"
+    assert by_set["d"][1] == "4000 (4000)"
+    assert by_set["d"][3:7] == ["5 x 100", "90.0 (91)", "600 (700)", "89.0*"]
+    assert by_set["other"][5] == "~3200 (extrapolated)" and by_set["other"][4] == "n/a"
     assert any(note.startswith("Extrapolated") for note in notes)
     rows.loc[(rows["dataset"] == "d") & (rows["method"] == "multiedit_condense"), "status"] = ERROR
     body, notes = table_of(table1, tidy_of(tmp_path, table1, rows), published=published(tmp_path))
     assert any("d with 4000 training rows, MULTIEDIT + CONDENSE: 1" in note for note in notes)
-    assert body[0][12:14] == ["n/a", "n/a"]
+    assert body[0][8:10] == ["n/a", "n/a"]
 
 
 def test_the_axis_of_clean_errors_is_that_of_the_paper(tmp_path):

@@ -17,7 +17,7 @@ from lib.rows import (
 from lib.run import planned
 from lib.sample import half_width
 from lib.shown import dataset_in_words
-from lib.tables import TIDY_COLUMNS, Table, read_tidy, write_tidy
+from lib.tables import TIDY_COLUMNS, Table, measured, read_tidy, write_tidy
 from lib.tolerances import read_published
 from papers.franc2008 import causes, cells
 from papers.franc2008.exhibits import agreement, agreement_points, figure1, speedup, table2, table3
@@ -32,6 +32,17 @@ from workflow.franc2008_rows import DECISIONS, cost, frame, loo_row, pattern_row
 
 SETTINGS = {"datasets": ["d"], "figure1": {"datasets": ["d"]}}
 LIMITS = {"degenerate": 1e-6}
+# what the paper prints about the data set d
+PRINTED = pd.DataFrame(
+    [
+        measured({"exhibit": exhibit, "dataset": "d", "setting": "linear", "method": method}, *value)
+        | {"printed": printed}
+        for exhibit, method, value, printed in (
+            ("table2", "loo", ("test_error", 21.5, "percent", 3.2), "21.50"),
+            ("table3", "standard", ("time", 41.0, "s"), "41"),
+        )
+    ]
+)
 
 
 def test_selected_model_and_both_statistics():
@@ -115,9 +126,9 @@ def test_table2_without_a_model_still_has_its_rows():
     )
     tidy = list(errors_of_selected(selected(**none, n_failed_models=5, status=ERROR), tests, ["d"]))
     assert np.isnan(values(tidy)["linear", "loo", "test_error"][0])
-    body, notes = table_of(table2, pd.DataFrame(tidy), settings=SETTINGS)
+    body, notes = table_of(table2, pd.DataFrame(tidy), settings=SETTINGS, published=PRINTED)
     assert len(body[0]) == 5
-    assert body[0][1:3] == ["n/a", "n/a"] and body[0][4].startswith("15.00 ± 7.07")
+    assert body[0][1:3] == ["n/a", "n/a (21.50 ± 3.20)"] and body[0][4] == "15.00 ± 7.07"
     assert any("d, linear kernel: 5" in note for note in notes)
 
 
@@ -146,10 +157,11 @@ def test_table3_totals_and_ratios():
     assert (value["linear", "unlearn", "certified"], value["linear", "unlearn", "resolved"]) == (25, 95)
     assert value["linear", "all", "runs"] == 2 and value["linear", "all", "failed_runs"] == 1
     assert np.isnan(value["rbf", "proposed", "time_speedup"]) and value["rbf", "all", "runs"] == 0
-    body, notes = table_of(table3, pd.DataFrame(costs(frame(rows), ["d"])), settings=SETTINGS)
+    table = pd.DataFrame(costs(frame(rows), ["d"]))
+    body, notes = table_of(table3, table, settings=SETTINGS, published=PRINTED)
     assert len(body) == 4
     numbers = ["6.0", "4.0", "3.0", "2.0", "75.0", "0.5", "12.0", "4.0", "20.0", "95.0"]
-    assert body[0] == ["d", "linear", *numbers] and body[2][2:] == ["n/a"] * 10
+    assert body[0] == ["d", "linear", "6.0 (41)", *numbers[1:]] and body[2][2:] == ["n/a"] * 10
     assert body[1] == ["all sets", "linear", *numbers]
     assert any("d, linear kernel: 1" in note for note in notes) and len(notes) == 2
 
@@ -247,7 +259,7 @@ def test_figure1_has_a_gap_where_the_reference_model_failed():
 def test_the_printed_error_and_axis_stand_in_figure1(root, tmp_path):
     tidy = tidy_of(tmp_path, figure1, stopping_rows(), settings=SETTINGS)
     published = read_published(root / "workflow/papers/franc2008/printed.csv")
-    for dataset, printed in (("banana", [8.55, 10]), ("another", [])):
+    for dataset, printed in (("german", [23.71, 35]), ("banana", [8.55]), ("another", [])):
         context = Context(settings={"figure1": {"datasets": [dataset]}}, published=published)
         ax = figure1.figure(tidy.assign(dataset=dataset), context).axes[0]
         lines = [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1]]

@@ -125,26 +125,23 @@ def test_tables(tmp_path, root):
     assert value["top", "iterations"] == 950 and value["cold", "accuracy"] == 75
     body, notes = table_of(table1, first, published=published, part=PUBLISHED)
     lines = {line[1]: line for line in body}
-    assert lines["LIBSVM"][2:6] == ["n/a", "54.5", "9000", "50.00"]
-    assert lines["LIBSVM"][9] == "200.00*" and lines["LIBSVM"][6] == "n/a"
-    assert lines["SIR"][2:6] == ["1.2", "13.5", "1800", "50.00"] and lines["SIR"][10] == "69.0"
+    assert lines["LIBSVM"][2:4] == ["n/a", "n/a"] and lines["LIBSVM"][5] == "200.00* (54.5)"
+    assert lines["SIR"][3:7] == ["0.90 (1.2)", "1.00 (13.5)", "2.90", "69.0"]
+    assert lines["SIR"][8].endswith(" (50.0)")
     assert any("madelon, LIBSVM, k=10: 2" in note for note in notes)
     chosen = tidy_rows(tmp_path, table1, rows, CHOSEN)
     body, _ = table_of(table1, chosen, published=published, part=CHOSEN)
-    assert len(body[0]) == 9
+    assert len(body[0]) == 9 and not any("(" in cell for line in body for cell in line)
 
     third = tidy_rows(tmp_path, table3, rows, PUBLISHED)
     body, _ = table_of(table3, third, published=published, part=PUBLISHED)
-    assert [line[:5] for line in body] == [
-        ["madelon", "10", "54.5", "14.7", "3.7"],
-        ["madelon", "100", "620.0", "19.5", "31.8"],
-    ]
-    assert body[1][5] == "2000.0*"
+    assert [line[:2] for line in body] == [["madelon", "10"], ["madelon", "100"]]
+    assert body[1][2] == "2000.0* (620)" and body[1][4].endswith(" (19.5)")
 
     second = tidy_rows(tmp_path, table2, rows)
     body, notes = table_of(table2, second, published=published)
-    assert body[0] == ["madelon", "published", "20", "500", "1", "0.5", "0.1", "0.5"]
-    assert any("paper prints rows 2000, gamma 0.7071" in note for note in notes)
+    printed = ["20 (2000)", "500 (500)", "1 (1)", "0.5 (0.7071)"]
+    assert body[0] == ["madelon", "published", *printed, "0.1", "0.5"]
     assert any("all but the identity on madelon" in note for note in notes)
 
 
@@ -157,7 +154,7 @@ def test_failed_methods_are_named_and_have_no_numbers(tmp_path, root):
     published = read_published(root / "workflow/papers/wen2017/printed.csv")
     body, notes = table_of(table1, tidy, published=published, part=PUBLISHED)
     assert "Failed: madelon, ATO, k=10." in notes
-    assert next(line for line in body if line[1] == "ATO")[-2:] == ["n/a", "n/a"]
+    assert next(line for line in body if line[1] == "ATO")[-2:] == ["n/a (5408)", "n/a"]
 
 
 def test_every_published_data_set_is_in_the_paper_preset(root):
@@ -205,7 +202,7 @@ def test_unlearning_is_shown_where_it_was_run(tmp_path, root):
     first = tidy_rows(tmp_path, table1, rows, PUBLISHED)
     assert list(dict.fromkeys(first["method"])) == list(METHODS)
     body, _ = table_of(table1, first, published=published, part=PUBLISHED)
-    assert body[-1][1] == "unlearning" and body[-1][9] == "1.51"
+    assert body[-1][1] == "unlearning" and body[-1][5] == "1.51"
     rows = pd.concat([rows, made_rows().assign(dataset="adult")], ignore_index=True)
     context = Context(published=published, part=PUBLISHED)
     cells = table3.table(tidy_rows(tmp_path, table3, rows, PUBLISHED), context).cells

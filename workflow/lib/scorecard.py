@@ -426,7 +426,7 @@ def _some(word):
 
 def paper_table(names, exhibits, verdicts):
     """Return headings and body of the table of all papers, whose `names` are by key. It has a column for each
-    paper, and a row for each verdict on results and on claims."""
+    paper, and a row for each verdict on results and on claims that any of them has."""
     columns = [
         ["Results: within tolerance"]
         + [f"Results: {kind}" for kind in EXPLAINED_BY[1:]]
@@ -443,7 +443,8 @@ def paper_table(names, exhibits, verdicts):
         if not compared:
             results = ["n/a"] * len(results)
         columns.append([*results, f"{reproduced} of {len(paper_verdicts)}", *other_counts])
-    return ["", *names.values()], [[str(cell) for cell in row] for row in zip(*columns, strict=True)]
+    rows = [[str(cell) for cell in row] for row in zip(*columns, strict=True)]
+    return ["", *names.values()], [row for row in rows if set(row[1:]) - {"0", "n/a"}]
 
 
 ORIGIN = ["library", "commit", "cpu"]

@@ -18,6 +18,8 @@ TIDY_COLUMNS = ["exhibit", "dataset", "setting", "method", "metric", "value", "s
 KEY = TIDY_COLUMNS[:5]
 
 MISSING = "n/a"
+# the note below a table that has printed numbers (`beside`)
+IN_BRACKETS = "In brackets: the number that the paper prints."
 _TEX = str.maketrans(
     {
         **{character: "\\" + character for character in "&%$#_{}"},
@@ -52,6 +54,22 @@ def lookup(tidy, by=tuple(KEY[1:])):
     pairs = tidy[["value", "spread"]].itertuples(index=False, name=None)
     pairs_by_key = dict(zip(keys, pairs, strict=True))
     return lambda *key: pairs_by_key.get(key, (np.nan, np.nan))
+
+
+def printed_text(published, exhibit, by=tuple(KEY[1:])):
+    """Return a function of data set, setting, method and metric, or of other columns, that returns what a
+    paper prints in one of its exhibits as text, with its spread if it prints one; "" if it prints nothing.
+    `published` is from `lib.tolerances.read_published`."""
+    rows = published[published["exhibit"] == exhibit]
+    keys = rows[list(by)].fillna("").itertuples(index=False, name=None)
+    texts = map(_as_printed, rows["printed"], rows["spread"])
+    text_by_key = dict(zip(keys, texts, strict=True))
+    return lambda *key: text_by_key.get(key, "")
+
+
+def _as_printed(text, spread):
+    decimals = len(text.partition(".")[2])
+    return text if pd.isna(spread) else f"{text} ± {spread:.{decimals}f}"
 
 
 def part_of(tidy, exhibit, metric, **columns):
@@ -193,14 +211,25 @@ def data_set(*line):
     return dataset_in_words(line[0])
 
 
-def shown(find, decimals, *key, spread=False, factor=1):
-    """Return a column of numbers, on request with their spreads."""
+def shown(find, decimals, *key, spread=False, factor=1, printed=None):
+    """Return a column of numbers, on request with their spreads, and with the `printed_text` in brackets."""
 
     def text(*line):
         value, apart = find(*line, *key)
         return number(factor * value, decimals, factor * apart if spread else None)
 
-    return text
+    return beside(text, printed, *key) if printed else text
+
+
+def beside(text, printed, *key):
+    """Return a column that shows a text of ours and, in brackets, what the paper prints (`printed_text`), if
+    it prints anything."""
+
+    def both(*line):
+        theirs = printed(*line, *key)
+        return f"{text(*line)} ({theirs})" if theirs else text(*line)
+
+    return both
 
 
 def filled(pattern, find, *keys):

@@ -4,6 +4,12 @@ from lib.story import check, fixed, named, span
 
 MNIST = ["mnist-2v9", "mnist-1v7", "mnist-3v6", "mnist-0v8"]
 PAPER_ROWS = ["splice", "adult", *MNIST]
+# what the paper claims, and whether it holds; `values` checks the sentence
+IN_BRIEF = (
+    "claim that the span rule chooses the weights of an SVM better than 5-fold cross-validation, and in "
+    "less time on large sets; it takes less time, but on new draws of the rows it chooses no better."
+)
+
 # why a claim of the paper misses
 WHY = {
     "span-selects-best": "cross-validation selects better on most sets, whose rows are drawn anew",
@@ -25,7 +31,7 @@ def values(results):
         "xi-alpha on splice alone misses its RMSE",
     )
     check((counts["within"] == "yes").all(), "all counts of Table 5 are met on the six sets")
-    for claim in ("few-in-bound", "spans-exist", "factorised-faster-when-small"):
+    for claim in ("few-in-bound", "spans-exist", "factorised-faster-when-small", "span-faster-than-cv"):
         check(results.claim(claim)["verdict"] == "reproduced", f"the claim {claim} holds")
     for claim in ("span-beside-cv", "best-with-instance-weights", "span-predicts-best"):
         check(results.claim(claim)["held"] == 0, f"the claim {claim} does not hold")

@@ -6,6 +6,13 @@ LARGE = ["adult", "madelon", "mnist", "webdata"]
 WITH_CACHE = "cold / {}, k=10, with a cache"
 SIR_ON_MADELON = "cold / sir, k=100, with a cache"
 LOO = "cold / sir, leave-one-out, both extrapolated from the first rounds"
+# what the paper claims, and whether it holds; `values` checks the sentence
+IN_BRIEF = (
+    "claim that k-fold cross-validation is several times faster, with the same accuracy, if each fold "
+    "starts from the solution of the one before; the accuracy is the same, but not every seed saves time, "
+    "and a kernel matrix that all folds share saves more than a seed."
+)
+
 # why a claim of the paper misses
 WHY = {
     "seeding-speed": "here cold starts share the matrix, too, and this saves more than a seed",
@@ -30,6 +37,7 @@ def values(results):
         "MIR has the published iterations on adult, madelon and mnist, and SIR on adult",
     )
     check(results.claim("same-accuracy")["verdict"] == "reproduced", "every method has the same accuracy")
+    check(results.claim("all-faster-loo")["verdict"] != "reproduced", "not every seed saves time")
     check(results.claim("best-seed-loo")["verdict"] != "reproduced", "SIR is not the fastest seed for loo")
     numbers = results.csv("claims_numbers").set_index(["claim", "dataset", "quantity"])["value"]
     speed = numbers["seeding-speed"]

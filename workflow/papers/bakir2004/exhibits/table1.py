@@ -1,7 +1,7 @@
 """Table 1: accuracy and support vectors.
 
 Table of the accuracy and the number of support vectors of the SVM and of cross-training on each benchmark
-data set, with the published numbers beside them, and of MULTIEDIT with CONDENSE.
+data set, with the printed numbers in brackets, and of MULTIEDIT with CONDENSE.
 
 The kernel is RBF. Its widths and the grids of C are the configuration's, because the paper gives neither. The
 SVM's C is chosen by {{ settings["folds"] }}-fold cross-validation on at most {{ settings["cv_rows"] }} of its
@@ -17,7 +17,21 @@ import numpy as np
 
 from lib.rows import OK, unpack_bits
 from lib.shown import dataset_in_words, setting_in_words
-from lib.tables import MISSING, arranged, data_set, filled, lines_of, listed, lookup, measured, number, shown
+from lib.tables import (
+    IN_BRACKETS,
+    MISSING,
+    arranged,
+    beside,
+    data_set,
+    filled,
+    lines_of,
+    listed,
+    lookup,
+    measured,
+    number,
+    printed_text,
+    shown,
+)
 from papers.bakir2004.exhibits.method_panels import METHOD_NAMES
 from papers.bakir2004.exhibits.summaries import MEMORY, SVS, TIME, summary
 
@@ -37,6 +51,7 @@ METRICS = [
     ("recognised", lambda rows: rows["n_recognised"], "count"),
     ("reinserted", lambda rows: rows["n_reinserted"], "count"),
 ]
+SUBSETS = ("subsets", "subset_size")
 SIGNIFICANT = 0.05
 
 
@@ -102,30 +117,38 @@ def _paired_test(svm, other):
 
 
 def table(tidy, context):
-    """Return Table 1, each method beside the published numbers."""
-    ours, theirs = lookup(tidy), lookup(context.published)
+    """Return Table 1, with the printed numbers in brackets."""
+    ours, printed = lookup(tidy), printed_text(context.published, "table1")
 
     def accuracy(method):
         text = shown(ours, 1, method, "accuracy")
-        return lambda *line: text(*line) + "*" * (ours(*line, method, "p_value")[0] < SIGNIFICANT)
+
+        def marked(*line):
+            return text(*line) + "*" * (ours(*line, method, "p_value")[0] < SIGNIFICANT)
+
+        return beside(marked, printed, method, "accuracy")
+
+    def printed_subsets(*line):
+        return " x ".join(filter(None, (printed(*line, "", name) for name in SUBSETS)))
+
+    subsets = filled("{:.0f} x {:.0f}", ours, *(("", name) for name in SUBSETS))
 
     def with_search(*line):
         times = (ours(*line, "cross_training", metric)[0] for metric in ("search_time", "time"))
         return number(sum(times), 1)
 
-    # the data set; then each method beside the published numbers; then ours alone, and times
+    # the data set; then the methods of the paper; then ours alone, and times
     columns = [
         ("", "Data set", data_set),
-        ("", "Training", filled("{:.0f}", ours, ("", "train_rows"))),
-        ("", "Test", filled("{:.0f}", ours, ("", "test_rows"))),
-        ("", "Subsets", filled("{:.0f} x {:.0f}", ours, ("", "subsets"), ("", "subset_size"))),
+        ("", "Training", shown(ours, 0, "", "train_rows", printed=printed)),
+        ("", "Test", shown(ours, 0, "", "test_rows", printed=printed)),
+        ("", "Subsets", beside(subsets, printed_subsets)),
     ]
     for method in ("svm", "cross_training"):
+        svs = _measured_or_guessed(ours, 0, method, "svs")
         columns += [
             (METHOD_NAMES[method], "accuracy (%)", accuracy(method)),
-            (METHOD_NAMES[method], "published", shown(theirs, 1, method, "accuracy")),
-            (METHOD_NAMES[method], "SVs", _measured_or_guessed(ours, 0, method, "svs")),
-            (METHOD_NAMES[method], "published SVs", shown(theirs, 0, method, "svs")),
+            (METHOD_NAMES[method], "SVs", beside(svs, printed, method, "svs")),
         ]
     method = "multiedit_condense"
     columns += [
@@ -158,7 +181,8 @@ def _notes(tidy):
         + (f" ({names}; one elsewhere). " if names else " (one). ")
         + "*: differs from the SVM with p < 0.05, by McNemar's exact test for one realisation and by a "
         "paired t-test over several. CPU time is of one thread and includes Gram matrices, editing and "
-        "training with the values chosen. With search: it also includes the choice of both values of C.",
+        "training with the values chosen. With search: it also includes the choice of both values of C. "
+        f"{IN_BRACKETS}",
         *listed(
             tidy,
             "failed",

@@ -14,7 +14,8 @@ selected by the mean.
 Dotted line, triangles: CPU time of all leave-one-out estimates with this eps, over all models and
 realisations, on one thread, without the Gram matrices. The solver stops at a KKT gap of eps. It takes steps
 even at eps = 1, because the gap at alpha = 0 is 2. Broad grey line: the leave-one-out error that Table 2 of
-the paper prints for the selected models. Dotted grey line: the end of the error axis in the paper's figure.
+the paper prints for the selected models. Dotted grey line: the end of the error axis in the paper's figure,
+which its text does not have for banana.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Table 2: leave-one-out and test errors of the selected models.
 
-Table of leave-one-out and test errors in percent, one row per data set and kernel, for the models that the
-leave-one-out error selects.
+Table of leave-one-out and test errors in percent, one row per data set, both kernels beside each other, for
+the models that the leave-one-out error selects; the printed errors are in brackets.
 
 Models are selected by leave-one-out (method: {{ settings["methods"][0] }}) on the training parts of the first
 {{ settings["realisations"] }} realisations with eps = {{ settings["eps"] }}. Ties go to the smallest C, then
@@ -16,7 +16,7 @@ from itertools import product
 import pandas as pd
 
 from lib.rows import OK
-from lib.tables import arranged, averaged, data_set, lookup, measured, shown
+from lib.tables import IN_BRACKETS, arranged, averaged, data_set, lookup, measured, printed_text, shown
 from papers.franc2008.exhibits.words import KERNEL_NAMES, failures
 from papers.franc2008.names import KERNELS
 from papers.franc2008.selection import selected_models
@@ -66,17 +66,21 @@ def _chosen(row_key, choice, metric):
 
 def table(tidy, context):
     """Return the errors, a row per data set, each kernel beside the other."""
-    find = lookup(tidy)
+    find, printed = lookup(tidy), printed_text(context.published, "table2")
+
+    def errors(kernel, metric, spread=False):
+        return shown(find, 2, kernel, "loo", metric, spread=spread, printed=printed)
+
     columns = [("", "Data set", data_set)]
     for kernel, name in KERNEL_NAMES.items():
         columns += [
-            (name, "LOO error (%)", shown(find, 2, kernel, "loo", "loo_error")),
-            (name, "Test error (%)", shown(find, 2, kernel, "loo", "test_error", spread=True)),
+            (name, "LOO error (%)", errors(kernel, "loo_error")),
+            (name, "Test error (%)", errors(kernel, "test_error", spread=True)),
         ]
     notes = [
         "LOO error: the smallest leave-one-out error of each realisation, averaged over the realisations. "
         "Test error: that of the one model with the smallest mean leave-one-out error, trained anew on each "
-        "realisation; mean ± standard deviation over the realisations.",
+        f"realisation; mean ± standard deviation over the realisations. {IN_BRACKETS}",
         *failures(tidy, "failed_models", "Models without a result, left out of the selection"),
         *failures(
             tidy, "failed_test_realisations", "Realisations without a test error, left out of the mean"

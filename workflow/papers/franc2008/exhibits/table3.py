@@ -1,7 +1,7 @@
 """Table 3: cost of the standard and of the proposed method.
 
 Table of the cost of the model selection with the standard approach, and of the speed-up of the proposed one
-and of unlearning, per data set and kernel and in total.
+and of unlearning, per data set and kernel and in total; the printed numbers are in brackets.
 
 Totals are over {{ settings["realisations"] }} realisations and all models of the kernel. Each method solves
 the full problem itself. Standard and proposed start from zero; unlearning starts from its solution at the C
@@ -18,7 +18,7 @@ import numpy as np
 
 from lib.rows import OK
 from lib.sample import half_width
-from lib.tables import arranged, data_set, lookup, measured, shown
+from lib.tables import IN_BRACKETS, arranged, data_set, lookup, measured, printed_text, shown
 from papers.franc2008.exhibits.words import KERNEL_NAMES, failures, kernel_in_words
 from papers.franc2008.names import ALL_SETS, KERNELS, METHODS, MODEL
 from papers.franc2008.sample import COUNTED, for_all_points
@@ -110,10 +110,10 @@ def _totals(rows):
 
 def table(tidy, context):
     """Return the costs, linear kernel first, each kernel with its totals."""
-    find = lookup(tidy)
+    find, printed = lookup(tidy), printed_text(context.published, "table3")
     columns = [("", "Data set", data_set), ("", "Kernel", lambda _, kernel: kernel_in_words(kernel))]
     columns += [
-        (group, heading, shown(find, 1, group.lower(), metric, spread=True))
+        (group, heading, shown(find, 1, group.lower(), metric, spread=True, printed=printed))
         for group, heading, metric in COLUMNS
     ]
     notes = [
@@ -121,7 +121,7 @@ def table(tidy, context):
         "the Gram matrix, which the methods share. Speed-up: standard / method; over proposed: proposed / "
         "unlearn; all sets: ratios of the sums. Certified and resolved are percentages of the points that "
         "no sufficiency check resolved. Certified: the sign was certain before the eps-KKT conditions held. "
-        "Resolved: unlearning decided without retraining."
+        f"Resolved: unlearning decided without retraining. {IN_BRACKETS}"
     ]
     if tidy["spread"].notna().any():
         notes.append("±: half of the 95 % interval of a total that is estimated from a sample of the points.")

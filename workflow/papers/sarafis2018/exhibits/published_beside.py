@@ -2,7 +2,7 @@
 
 from lib import tables
 from lib.shown import dataset_in_words
-from lib.tables import MISSING, arranged, data_set, faster, lines_of, shown
+from lib.tables import arranged, data_set, faster, lines_of, printed_text, shown
 
 NAMES = {
     "span_rule": "Span rule",
@@ -12,11 +12,12 @@ NAMES = {
     "loo": "Exact LOO",
     "best_on_test": "Least error",
 }
+KEY = ("dataset", "method", "metric")
 
 
 def lookup(tidy):
     """Return values and spreads by data set, method and metric."""
-    return tables.lookup(tidy, ("dataset", "method", "metric"))
+    return tables.lookup(tidy, KEY)
 
 
 class PublishedBeside:
@@ -24,6 +25,7 @@ class PublishedBeside:
 
     def __init__(self, table, tidy, published):
         self.ours, self.printed = lookup(tidy), lookup(published[published["exhibit"] == table])
+        self.text = printed_text(published, table, KEY)
         self.lines = lines_of(tidy, "dataset")
         self.datasets = [dataset for (dataset,) in self.lines]
 
@@ -31,13 +33,7 @@ class PublishedBeside:
         return shown(self.ours, decimals, *key)
 
     def both(self, decimals, *key, spread=False):
-        ours, printed = (shown(find, decimals, *key, spread=spread) for find in (self.ours, self.printed))
-
-        def text(dataset):
-            beside = printed(dataset)
-            return ours(dataset) if beside == MISSING else f"{ours(dataset)} ({beside})"
-
-        return text
+        return shown(self.ours, decimals, *key, spread=spread, printed=self.text)
 
     def over(self, below, kfold="kfold"):
         """Return a column of LIBSVM's time over that of a method."""

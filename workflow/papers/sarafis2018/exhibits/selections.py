@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lib.rows import OK
-from lib.tables import MISSING, at_minimum, measured
+from lib.tables import IN_BRACKETS, MISSING, at_minimum, measured
 from papers.sarafis2018.exhibits.models import RULES, each_set, estimates, model_counts
 from papers.sarafis2018.exhibits.published_beside import NAMES, PublishedBeside
 
@@ -52,10 +52,10 @@ def table_of_errors(exhibit, tidy, published):
     ]
     return both.arranged(
         columns,
-        "Share of errors on the test rows, with the published one in brackets. If several models reach the "
-        "minimum of a rule, the one with the largest test error counts, as in the paper. Order: from the "
-        "smallest test error, R span rule, B span bound, K 5-fold CV, X xi-alpha bound. Same pairs: how many "
-        "of the six pairs of rules stand in the published order.",
+        f"Share of errors on the test rows. {IN_BRACKETS} If several models reach the minimum of a rule, the "
+        "one with the largest test error counts, as in the paper. Order: from the smallest test error, R "
+        "span rule, B span bound, K 5-fold CV, X xi-alpha bound. Same pairs: how many of the six pairs of "
+        "rules stand in the published order.",
         *both.part_of_the_grid("test"),
     )
 

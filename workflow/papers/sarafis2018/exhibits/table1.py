@@ -8,7 +8,7 @@ part of its own. The paper's adult set is adult (a1a), its splice is splice (LIB
 """
 
 from lib.shown import dataset_in_words
-from lib.tables import measured
+from lib.tables import IN_BRACKETS, measured
 from papers.sarafis2018.exhibits.models import each_set
 from papers.sarafis2018.exhibits.published_beside import PublishedBeside
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
@@ -37,8 +37,8 @@ def table(tidy, context):
         ("", "Realisation", both.alone(0, "", "realisation")),
     ]
     notes = [
-        "In brackets: published. Each feature is scaled to [0, 1] by its range over the training rows, and "
-        "gamma = 1/d."
+        "Each feature is scaled to [0, 1] by its range over the training rows, and gamma = 1/d. "
+        f"{IN_BRACKETS}"
     ]
     if (wisconsin := "breast-cancer-wisconsin") in both.datasets:
         notes.append(

@@ -9,7 +9,7 @@ The span bound may exceed 1 and is left out, as in the paper.
 import numpy as np
 import pandas as pd
 
-from lib.tables import measured
+from lib.tables import IN_BRACKETS, measured
 from papers.sarafis2018.exhibits.models import (
     PREDICTORS,
     each_set,
@@ -66,9 +66,9 @@ def table(tidy, context):
     ]
     return both.arranged(
         columns,
-        "Root mean square difference of a rule's value and the test error over the models, with the "
-        "published one in brackets. Mean distance: mean absolute difference over the models on which both "
-        "were run, of the span rule from exact leave-one-out, and of our cross-validation from LIBSVM's on "
-        "the same folds.",
+        "Root mean square difference of a rule's value and the test error over the models. Mean distance: "
+        "mean absolute difference over the models on which both were run, of the span rule from exact "
+        "leave-one-out, and of our cross-validation from LIBSVM's on the same folds. "
+        f"{IN_BRACKETS}",
         *both.part_of_the_grid("span_rule"),
     )

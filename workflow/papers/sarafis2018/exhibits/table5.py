@@ -12,7 +12,7 @@ import pandas as pd
 
 from lib.rows import OK
 from lib.shown import dataset_in_words
-from lib.tables import MISSING, averaged, measured
+from lib.tables import IN_BRACKETS, MISSING, averaged, measured
 from papers.sarafis2018.exhibits.models import each_set
 from papers.sarafis2018.exhibits.published_beside import PublishedBeside
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
@@ -56,9 +56,9 @@ def table(tidy, context):
     ]
     return both.arranged(
         columns,
-        "Mean ± standard deviation over the models, with the published ones in brackets. SV counts agree: "
-        f"both means are within {100 * share:g} % of the published ones. *: the training rows are the "
-        "paper's; those of the other sets are a draw of the same size.",
+        "Mean ± standard deviation over the models. SV counts agree: both means are within "
+        f"{100 * share:g} % of the printed ones. *: the training rows are the paper's; those of the other "
+        f"sets are a draw of the same size. {IN_BRACKETS}",
         name=name,
     )
 

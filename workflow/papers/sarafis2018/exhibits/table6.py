@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from lib import sample
-from lib.tables import measured
+from lib.tables import IN_BRACKETS, measured
 from papers.sarafis2018.exhibits.models import each_set, models
 from papers.sarafis2018.exhibits.published_beside import PublishedBeside
 from papers.sarafis2018.grid import CLASS_WEIGHTS, INSTANCE_WEIGHTS
@@ -116,7 +116,7 @@ def table(tidy, context):
     ]
     notes = [
         "Mean CPU time of one thread over the models of a sub-grid on which LIBSVM's cross-validation was "
-        "run (Models). The published times in brackets are of another machine. On demand: kernel values are "
+        f"run (Models). {IN_BRACKETS} Printed times are of another machine. On demand: kernel values are "
         "computed when asked for, within a cache of LIBSVM's size, as in the paper. A QP each: on fewer of "
         "these models; the ratio is LIBSVM's cross-validation of the same models over fit and spans. Shared: "
         "on the whole Gram matrix, whose time is divided by the models of the grid and included. LOO is "

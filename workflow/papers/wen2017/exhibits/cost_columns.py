@@ -1,7 +1,7 @@
 """Columns and notes of the tables of costs."""
 
 from lib.shown import dataset_in_words
-from lib.tables import KEY, MISSING, listed, lookup, shown
+from lib.tables import IN_BRACKETS, MISSING, beside, listed, printed_text, shown
 from papers.wen2017.exhibits.methods import NAMES
 from papers.wen2017.problem import PUBLISHED
 
@@ -12,17 +12,20 @@ KERNEL_APART = (
 )
 
 
-def both(table, tidy, published, by=KEY[1:]):
-    """Return our values of a table, and the published ones (`lib.tables.lookup`)."""
-    return lookup(tidy, by), lookup(published[published["exhibit"] == table], by)
+def printed_of(table, context):
+    """Return what the paper prints in a table (`lib.tables.printed_text`): nothing beside the chosen
+    settings, which are ours."""
+    published = context.published
+    return printed_text(published if context.part == PUBLISHED else published.iloc[:0], table)
 
 
 def folds_of(setting):
     return int(setting.removeprefix("k="))
 
 
-def marked(find, decimals, *key):
-    """Return a column of numbers, with a mark if fewer rounds were run than a number is about."""
+def marked(find, decimals, *key, printed):
+    """Return a column of numbers, with a mark if fewer rounds were run than a number is about, and with the
+    printed numbers in brackets."""
     text = shown(find, decimals, *key)
 
     def marked_text(*line):
@@ -30,19 +33,11 @@ def marked(find, decimals, *key):
         fewer = find(*row_key, "rounds")[0] < folds_of(row_key[1])
         return text(*line) + EXTRAPOLATED * (fewer and text(*line) != MISSING)
 
-    return marked_text
+    return beside(marked_text, printed, *key)
 
 
-def beside(settings, printed, reproduced):
-    """Return columns of heading and function; published columns stand beside ours with the published settings
-    only."""
-    if settings != PUBLISHED:
-        return [("", *column) for column in reproduced]
-    return [("Published", *column) for column in printed] + [("Reproduced", *column) for column in reproduced]
-
-
-def notes(tidy):
-    """Return notes on extrapolated values, with their rounds, and on failures."""
+def notes(tidy, context):
+    """Return notes on printed numbers, on extrapolated values, with their rounds, and on failures."""
 
     def cross_validation(row):
         return f"{dataset_in_words(row.dataset)}, {NAMES[row.method]}, {row.setting}"
@@ -56,4 +51,5 @@ def notes(tidy):
             "±: half of the 95 % interval of what was extrapolated. If LIBSVM ran one fold, the interval is "
             "from the spread of the cold start's iterations from fold to fold."
         )
-    return [*lines, *listed(tidy, "failed", "Failed", cross_validation, "; ")]
+    printed = [IN_BRACKETS] if context.part == PUBLISHED else []
+    return [*printed, *lines, *listed(tidy, "failed", "Failed", cross_validation, "; ")]

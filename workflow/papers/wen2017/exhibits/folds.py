@@ -10,8 +10,18 @@ assignments; ``folds.csv`` has standard deviations (n - 1). Two seeds leave out 
 
 from lib.rows import OK
 from lib.shown import dataset_in_words
-from lib.tables import arranged, averaged, data_set, filled, lines_of, measured, number, shown
-from papers.wen2017.exhibits.cost_columns import both
+from lib.tables import (
+    MISSING,
+    arranged,
+    averaged,
+    data_set,
+    filled,
+    lines_of,
+    lookup,
+    measured,
+    printed_text,
+    shown,
+)
 from papers.wen2017.exhibits.methods import COLD, LIBSVM, NAMES
 
 STAGES = ("variants",)
@@ -35,10 +45,11 @@ def iterations_by_folds(rows):
 
 def table(tidy, context):
     """Return the iterations beside the published ones, for each kind of assignment."""
-    ours, theirs = both("table1", tidy, context.published, ("dataset", "method", "setting", "metric"))
+    key = ("dataset", "method", "setting", "metric")
+    ours, printed = lookup(tidy, key), printed_text(context.published, "table1", key)
 
     def as_printed(dataset, method):
-        return number(theirs(dataset, LIBSVM if method == COLD else method, "k=10", "iterations")[0], 0)
+        return printed(dataset, LIBSVM if method == COLD else method, "k=10", "iterations") or MISSING
 
     columns = [("", "Data set", data_set), ("", "Method", lambda *line: NAMES[line[1]])]
     columns += [("", "Published", as_printed)]

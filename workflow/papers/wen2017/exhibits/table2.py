@@ -1,7 +1,7 @@
 """Table 2: data sets and settings.
 
 Table of the data sets with rows, features, C and gamma, as published and as chosen on scaled data, and of the
-size of the kernel values off the diagonal.
+size of the kernel values off the diagonal; the printed numbers are in brackets.
 
 K > 1e-6: the percentage of the kernel values off the diagonal that are above 1e-6. Largest K: the largest
 value off the diagonal. With the published settings several kernel matrices are all but the identity. Their
@@ -10,11 +10,20 @@ least error in {{ settings["choice"]["folds"] }}-fold cross-validation on at mos
 settings["choice"]["rows"] }} rows, with each feature divided by its range.
 """
 
-import pandas as pd
-
 from lib.shown import dataset_in_words
-from lib.tables import arranged, data_set, filled, lines_of, measured, part, shown
-from papers.wen2017.exhibits.cost_columns import both
+from lib.tables import (
+    IN_BRACKETS,
+    arranged,
+    beside,
+    data_set,
+    filled,
+    lines_of,
+    lookup,
+    measured,
+    part,
+    printed_text,
+    shown,
+)
 from papers.wen2017.problem import PUBLISHED
 
 STAGES = ("seeds",)
@@ -36,31 +45,28 @@ def tidy(rows, context):
 
 
 def table(tidy, context):
-    """Return the settings; notes say where the paper prints others."""
-    ours, theirs = both("table2", tidy, context.published)
+    """Return the settings and the printed ones."""
+    ours, printed = lookup(tidy), printed_text(context.published, "table2")
+
+    def setting(name):
+        return beside(filled("{:.6g}", ours, ("", name)), printed, "", name)
+
     columns = [
         ("", "Data set", data_set),
         ("", "Settings", part(1)),
-        ("", "Rows", shown(ours, 0, "", "rows")),
-        ("", "Features", shown(ours, 0, "", "features")),
-        ("", "C", filled("{:.6g}", ours, ("", "C"))),
-        ("", "gamma", filled("{:.6g}", ours, ("", "gamma"))),
+        ("", "Rows", shown(ours, 0, "", "rows", printed=printed)),
+        ("", "Features", shown(ours, 0, "", "features", printed=printed)),
+        ("", "C", setting("C")),
+        ("", "gamma", setting("gamma")),
         ("", "K > 1e-6 (%)", filled("{:.3g}", ours, ("", "kernel_share"))),
         ("", "Largest K", filled("{:.3g}", ours, ("", "kernel_largest"))),
     ]
-    lines, notes, empty = lines_of(tidy, "dataset", "setting"), [], []
-    for dataset, settings in lines:
-        row_key = (dataset, settings, "")
-        names = ("rows", "features", "C", "gamma")
-        pairs = [(name, theirs(*row_key, name)[0], ours(*row_key, name)[0]) for name in names]
-        if other := [
-            f"{name} {printed:g}"
-            for name, printed, our_value in pairs
-            if not pd.isna(printed) and printed != our_value
-        ]:
-            notes.append(f"{dataset_in_words(dataset)}: the paper prints {', '.join(other)}.")
-        if settings == PUBLISHED and ours(*row_key, "kernel_share")[0] < 1:
-            empty.append(dataset_in_words(dataset))
+    lines, notes = lines_of(tidy, "dataset", "setting"), [IN_BRACKETS]
+    empty = [
+        dataset_in_words(dataset)
+        for dataset, settings in lines
+        if settings == PUBLISHED and ours(dataset, settings, "", "kernel_share")[0] < 1
+    ]
     if empty:
         notes.append(
             "With the published settings the kernel matrix is all but the identity on "

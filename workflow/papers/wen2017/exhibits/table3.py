@@ -1,14 +1,15 @@
 """Table 3: time for every k.
 
 Table of the total CPU time of k-fold cross-validation with LIBSVM, from our cold start, from the seeds SIR
-and TOP, and by unlearning where it was run, per data set and k.
+and TOP, and by unlearning where it was run, per data set and k; with the published settings, the
+printed times are in brackets.
 
 As Table 1. The paper has TOP for leave-one-out only. Where fewer than k folds were run, time and iterations
 are extrapolated from whole folds. LIBSVM runs at least one fold, and more if they fit its budget of CPU time.
 """
 
-from lib.tables import arranged, data_set, faster, lines_of, shown
-from papers.wen2017.exhibits.cost_columns import KERNEL_APART, beside, both, folds_of, marked, notes
+from lib.tables import arranged, data_set, faster, lines_of, lookup
+from papers.wen2017.exhibits.cost_columns import KERNEL_APART, folds_of, marked, notes, printed_of
 from papers.wen2017.exhibits.costs import cost_rows, costs, intervals, rows_of_methods, with_libsvm
 from papers.wen2017.exhibits.methods import COLD, LIBSVM, NAMES, UNLEARN
 from papers.wen2017.problem import CHOSEN, LOO, PUBLISHED
@@ -35,8 +36,8 @@ def tidy(rows, context):
 
 
 def table(tidy, context):
-    """Return the times. Published columns stand beside those with the published settings only."""
-    ours, theirs = both("table3", tidy, context.published)
+    """Return the times. The printed ones stand beside those with the published settings only."""
+    ours, printed = lookup(tidy), printed_of("table3", context)
     # a column of unlearning, if any set has it
     methods = [method for method in METHODS if method != UNLEARN or method in set(tidy["method"])]
     unlearned = lines_of(tidy[tidy["method"] == UNLEARN], "dataset", "setting")
@@ -44,15 +45,11 @@ def table(tidy, context):
     def if_run(method, text):
         return lambda *line: text(*line) if method != UNLEARN or line in unlearned else NOT_RUN
 
-    printed = [
-        ("LIBSVM", shown(theirs, 1, LIBSVM, "time_total")),
-        ("SIR", shown(theirs, 1, "sir", "time_total")),
-        ("LIBSVM / SIR", faster(theirs, LIBSVM, "time_total", "sir")),
-    ]
-    reproduced = [(HEADINGS[m], if_run(m, marked(ours, 1, m, "time_total"))) for m in methods]
-    reproduced += [
-        (f"LIBSVM / {NAMES[m]}", if_run(m, faster(ours, LIBSVM, "time_total", m))) for m in methods[1:]
-    ]
     columns = [("", "Data set", data_set), ("", "k", lambda _, setting: str(folds_of(setting)))]
-    columns += beside(context.part, printed, reproduced)
-    return arranged(lines_of(tidy, "dataset", "setting"), columns, [KERNEL_APART, *notes(tidy)])
+    columns += [
+        ("", HEADINGS[m], if_run(m, marked(ours, 1, m, "time_total", printed=printed))) for m in methods
+    ]
+    columns += [
+        ("", f"LIBSVM / {NAMES[m]}", if_run(m, faster(ours, LIBSVM, "time_total", m))) for m in methods[1:]
+    ]
+    return arranged(lines_of(tidy, "dataset", "setting"), columns, [KERNEL_APART, *notes(tidy, context)])
