@@ -27,6 +27,7 @@ __all__ = [
 
 LABEL_NAMES = ("label", "target", "class")
 MOST_CLASSES = 50  # and categories
+NUMERALS = {*"0123456789+-.eE"}
 EXACT = 2**53  # from here on float64 has not every whole number
 UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 # Whole numbers of more values than this, some of them in one or two rows, are numbers to predict.
@@ -363,10 +364,21 @@ def _told_labels(arguments, words, is_named, where, cell, doubts):
         return task, words.astype(str)
     if task == "classification":
         return task, _classes(words, where, doubts)
-    odd = [n for n, word in enumerate(words) if not is_number(word) or np.isinf(float(word))]
-    if odd:
-        raise ValueError(f"{cell(odd[0])}: {words[odd[0]]!r} is no number to predict; correct it")
-    return task, words.astype(np.float64)
+    values = _numbers(words)
+    if values is None or np.isinf(values).any():
+        odd = next(n for n, word in enumerate(words) if not is_number(word) or np.isinf(float(word)))
+        raise ValueError(f"{cell(odd)}: {words[odd]!r} is no number to predict; correct it")
+    return task, values
+
+
+def _numbers(words):
+    """Return words as float64 if all are numbers, else None."""
+    if {*"".join(words)} <= NUMERALS:  # the usual case, in a pass of compiled code
+        try:
+            return words.astype(np.float64)
+        except ValueError:
+            return None
+    return words.astype(np.float64) if all(map(is_number, words)) else None
 
 
 def _told_task(arguments, words, is_named, where, doubts):
@@ -374,9 +386,9 @@ def _told_task(arguments, words, is_named, where, doubts):
     if any(name == "epsilon" for name, _ in arguments.set):
         return "regression"
     kinds, counts = _counts(words)
-    if kinds.size < 3 or not all(map(is_number, kinds)):
+    values, m = _numbers(kinds), words.size
+    if kinds.size < 3 or values is None:
         return "classification"
-    values, m = kinds.astype(np.float64), words.size
     fractions = bool((values != np.floor(values)).any())
     if not (fractions or 2 * kinds.size > m or (kinds.size > FEW_CLASSES and counts.min() < 3)):
         return "classification"
@@ -411,13 +423,12 @@ def _classes(words, where, doubts):
         if word in MISSING:
             doubts.append(f"the label {word!r} of {count} rows in {column} is a class")
     alike = _look_alikes(kinds.tolist())
-    if not alike and all(map(is_number, kinds)):
-        values = kinds.astype(np.float64)
-        if (np.abs(values) < EXACT).all():
-            same = _look_alikes(values.tolist(), kinds.tolist())
-            if not same and (values == np.floor(values)).all():
-                return words.astype(np.float64).astype(np.int64)
-            alike = same
+    values = None if alike else _numbers(kinds)
+    if values is not None and (np.abs(values) < EXACT).all():
+        same = _look_alikes(values.tolist(), kinds.tolist())
+        if not same and (values == np.floor(values)).all():
+            return words.astype(np.float64).astype(np.int64)
+        alike = same
     if alike:
         doubts.append(
             f"the labels {alike[0]!r} and {alike[1]!r} in {column} are two classes, though they look alike"
