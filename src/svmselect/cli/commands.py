@@ -200,13 +200,7 @@ def select(arguments):
     shown = percent if key in ("error", "loo_rejection_rate") else float
     method = f"{k}-fold" if arguments.by == "cv" else {"loo": "leave-one-out"}.get(arguments.by, arguments.by)
     measure, ranks = f"{method} {measure}", search.cv_results_["rank_test_score"]
-    order = np.argsort(ranks, kind="stable")
-    listed = {name: np.asarray(values)[order].tolist() for name, values in columns.items()}
-    models = [
-        {**search.cv_results_["params"][n], **{name: values[i] for name, values in listed.items()}}
-        for i, n in enumerate(order)
-    ]
-    chosen = models[int(np.flatnonzero(order == search.best_index_)[0])]
+    models, chosen = _ranked_models(search, columns)
     # 3) the chosen model, trained on all rows; it holds no more than its line says
     model = _fit(task.estimator(arguments, **search.best_params_), data)
     parameters, line = _described(model, data)
@@ -285,6 +279,17 @@ def select(arguments):
     ]
     about.append(("time", f"{search.search_time_:.2f} s", ""))
     show(result, arguments.json, [heading, sentence, "", *table(rows, header), "", *remarks, *table(about)])
+
+
+def _ranked_models(search, columns):
+    """Return parameters and values of all models as dicts, the best first, and those of the chosen one."""
+    order = np.argsort(search.cv_results_["rank_test_score"], kind="stable")
+    values = {name: np.asarray(column).tolist() for name, column in columns.items()}
+    models = {
+        n: search.cv_results_["params"][n] | {name: column[n] for name, column in values.items()}
+        for n in order.tolist()
+    }
+    return list(models.values()), models[search.best_index_]
 
 
 def _begun(arguments):

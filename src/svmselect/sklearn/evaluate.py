@@ -53,7 +53,7 @@ class EvaluationRows:
 
     @property
     def error_weight(self):
-        """What each row counts in the default score."""
+        """The weight of each row in the default score."""
         return self.weight * self.per_class[self.codes]
 
     def taken(self, rows, pairwise=False):

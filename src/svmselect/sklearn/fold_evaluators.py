@@ -18,7 +18,7 @@ from svmselect.sklearn.steps import numeric
 from svmselect.sklearn.svc import SVC
 from svmselect.sklearn.svr import LeftOutRegression
 
-__all__ = ["FoldEvaluator", "RegressionFolds", "checked_split"]
+__all__ = ["FoldEvaluator", "RegressionFoldEvaluator", "checked_split"]
 
 
 class _Split(NamedTuple):
@@ -294,7 +294,7 @@ class FoldEvaluator(Evaluator):
         return left_out_probabilities(values, codes, k, data.weight[rows], method, blocks_of(codes))
 
 
-class RegressionFolds(FoldEvaluator):
+class RegressionFoldEvaluator(FoldEvaluator):
     """Evaluation of regressions on splits."""
 
     def fit_split(self, gram, shared, values, h):

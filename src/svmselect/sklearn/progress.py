@@ -66,7 +66,7 @@ def progress_bar(total, visible):
 
 
 class Watch:
-    """What a search looks at while it works: models that are done, the best of them, and the time.
+    """The state of a search that works: models that are done, the best of them, and the time.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ import numpy as np
 
 from svmselect.sklearn.calibration import check_calibration
 from svmselect.sklearn.classifier import training_set
-from svmselect.sklearn.fold_evaluators import FoldEvaluator, RegressionFolds
+from svmselect.sklearn.fold_evaluators import FoldEvaluator, RegressionFoldEvaluator
 from svmselect.sklearn.loo_evaluators import (
     CRITERIA,
     ClassifierEstimates,
@@ -26,7 +26,7 @@ __all__ = ["task_of"]
 
 
 class _Task:
-    """What differs between the kinds of models that a search compares.
+    """A kind of models that a search compares: its rows, scores and evaluators.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class _Classification(_Task):
 
 
 class _Regression(_Task):
-    scoring, folds, loo = "r2", RegressionFolds, RegressionEvaluator
+    scoring, folds, loo = "r2", RegressionFoldEvaluator, RegressionEvaluator
 
     def rows(self, search, X, y):
         """Return X, and targets as those of one class."""
