@@ -125,9 +125,10 @@ def test_the_rank_of_an_interval_is_that_of_whole_numbers(alpha):
     model = SVR(C=1.0, epsilon=0.1).fit(X, z)
     new = X[:3] + 0.1
     k = int(Fraction(str(alpha)) * 100)
-    theta, b = model._left_out_models
-    predictions = model._training.gram.cross(new, np.arange(99)) @ theta.T + b
-    size = np.abs(model.loo_residuals_)
+    support, vectors, theta, b, size = model._left_out_models
+    np.testing.assert_array_equal(vectors, X[support])
+    np.testing.assert_array_equal(size, np.abs(model.loo_residuals_))
+    predictions = model._training.gram.cross(new, support) @ theta.T + b
     ends = np.column_stack(
         [np.sort(predictions - size, axis=1)[:, k - 1], np.sort(predictions + size, axis=1)[:, 99 - k]]
     )

@@ -59,7 +59,9 @@ def lookup(tidy, by=tuple(KEY[1:])):
 def printed_text(published, exhibit, by=tuple(KEY[1:])):
     """Return a function of data set, setting, method and metric, or of other columns, that returns what a
     paper prints in one of its exhibits as text, with its spread if it prints one; "" if it prints nothing.
-    `published` is from `lib.tolerances.read_published`."""
+    `published` is from `lib.tolerances.read_published`, or None of a paper that prints no numbers."""
+    if published is None:
+        return lambda *key: ""
     rows = published[published["exhibit"] == exhibit]
     keys = rows[list(by)].fillna("").itertuples(index=False, name=None)
     texts = map(_as_printed, rows["printed"], rows["spread"])

@@ -45,12 +45,13 @@ def test_the_entry_prepares_the_rows_of_the_file(file, tmp_path, capsys, name):
     assert dataset.y[-1] == (-1 if rows.endswith(('"no"', "p")) else 1)
 
 
-def test_rows_with_a_missing_value(file, capsys):
-    path = str(file(HEART, "heart.csv"))
+@pytest.mark.parametrize("word", ["?", "NA"])
+def test_rows_with_a_missing_value(file, capsys, word):
+    path = str(file(HEART.replace("?", word), "heart.csv"))
     assert main(["add", path, "--drop-missing", "--json", "--name", "mine"]) == 0
     entry = json.loads(capsys.readouterr().out)["mine"]
     assert entry["rows"] == 4 and entry["classes"] == {"-1": 2, "1": 2}
-    assert entry["sources"][0]["options"]["missing"] == "?"
+    assert entry["sources"][0]["options"]["missing"] == word
 
 
 @pytest.mark.parametrize(
@@ -58,10 +59,9 @@ def test_rows_with_a_missing_value(file, capsys):
     [
         ("1,0\n2,1\n3,2\n", (), "the registry has data sets of two classes, this has 3"),
         (HEART, (), "line 4, column 'max rate': the value is missing"),
-        (HEART.replace("?", "NA"), ("--drop-missing",), "the registry cannot read it (data set"),
-        ("1,5;0\n2,5;1\n", (), "the registry cannot read it (data set"),
+        ("1,5;0\n2,5;1\n", (), "'1,5' is a number in another dress"),
         (HEART.replace("?", "7"), ("--name", "my heart"), "the name may hold lower-case letters"),
-        (b"PAR1", (), "a Parquet file, which the registry does not read"),
+        (b"PAR1", (), "not a Parquet file"),
     ],
 )
 def test_what_the_registry_cannot_read_is_one_sentence(file, capsys, content, options, sentence):
