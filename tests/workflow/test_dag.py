@@ -176,7 +176,7 @@ def test_small_run_from_data_to_exhibits(small_run):
     # exhibits, and the picture of all results
     assert report.count('<img src="data:image/svg+xml;base64,') == 17 + 1
     card = pd.read_csv(small_run.folder / "results/small/scorecard.csv", keep_default_na=False)
-    assert len(card) == 583 and (card["reason"] != "").all()
+    assert len(card) == 582 and (card["reason"] != "").all()
     verdicts = pd.read_csv(small_run.folder / "results/small/scorecard_claims.csv").set_index(
         ["paper", "claim"]
     )
