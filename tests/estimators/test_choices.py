@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, make_classification
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 from threadpoolctl import threadpool_limits
@@ -236,6 +237,33 @@ def test_each_grid_of_a_list_has_ends_of_its_own():
     inside = [{"kernel": ["linear"], "C": [0.25, 0.5, 1.0]}, {**radial, "C": [0.0625, 0.125, 0.25]}]
     with pytest.warns(EndOfListWarning, match=r"C=0.25, next 0.125"):
         SeededCV(SVC(), inside).fit(X, y)
+
+
+@pytest.mark.parametrize("cv", [KFold(3, shuffle=True), iter([*KFold(3).split(np.zeros(190))])], ids=repr)
+def test_longer_lists_have_the_splits_of_the_others(cv):
+    """Splits that are drawn, or given by a generator, are there once."""
+    X, y = scale(load_breast_cancer().data[::3]), load_breast_cancer().target[::3]
+    grid = {"C": [0.0625, 0.125, 0.25], "gamma": [0.01]}
+    longer = SeededCV(SVC(), grid, extend=True, cv=Recorded(cv)).fit(X, y)
+    splits, models = longer.cv.splits, longer.cv_results_["params"]
+    assert len(models) > 3 and len(splits) == 3
+    whole = SeededCV(SVC(), {"C": [model["C"] for model in models], "gamma": [0.01]}, cv=splits).fit(X, y)
+    np.testing.assert_allclose(whole.cv_results_["mean_test_score"], longer.cv_results_["mean_test_score"])
+
+
+class Recorded:
+    """A splitter, or splits, and what it has given."""
+
+    def __init__(self, cv):
+        self.cv, self.splits = cv, []
+
+    def split(self, X, y=None, groups=None):
+        for split in self.cv.split(X, y) if hasattr(self.cv, "split") else self.cv:
+            self.splits.append(split)
+            yield split
+
+    def get_n_splits(self, X=None, y=None, groups=None):
+        return 3
 
 
 def test_a_constant_model_is_warned_of():

@@ -4,6 +4,7 @@ import math
 import numbers
 import time
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -164,7 +165,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         self._check_shortcuts(choice, scoring, steps)
         # 3) the search
         begin = time.perf_counter()
-        evaluator_of = lambda rows, groups: self._evaluator(rows, groups, steps, task, scoring)  # noqa: E731
+        evaluator_of = partial(self._evaluator, steps=steps, task=task, scoring=scoring)
         results = self._searched(data, groups, candidates, choice.by, evaluator_of, rng)
         self.search_time_ = time.perf_counter() - begin
         # 4) results, and the best model trained on all rows
@@ -181,7 +182,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         n_rows = data.codes.size if scoring is None and data.classes.size > 1 else None
         names = {name: name.removeprefix(steps.prefix) for name in results["params"][0]}
         self.__dict__.update(choice.applied_to(results, n_rows, names))
-        if self.param_grid is None or not self.n_candidates:
+        if self.n_candidates is None:
             self._warn_of_ends(choice.by)
         if self.refit:
             begin = time.perf_counter()
@@ -232,7 +233,7 @@ class Search(MetaEstimatorMixin, BaseEstimator):
         return EvaluationRows(rows, classes, codes, labels, weight, class_weight, given, given_X, given_y)
 
     def _rows_of_grid(self, data, steps):
-        """Return the rows by which the default grid is made: those that steps make of all rows."""
+        """Return the rows for the default grid, as the steps transform all of them."""
         if not steps or self.param_grid is not None:
             return data
         y = data.given_y if self._labels_for_steps else None
@@ -241,7 +242,9 @@ class Search(MetaEstimatorMixin, BaseEstimator):
     def _searched(self, data, groups, candidates, by, evaluator_of, rng):
         """Return `cv_results_`."""
         deadline = None if self.time_budget is None else time.time() + self.time_budget
-        rounds = self._rounds(data, groups, candidates, by, evaluator_of, rng, deadline)
+        # one evaluator, so that models of longer lists have the splits of the others
+        evaluator = evaluator_of(data, groups)
+        rounds = self._rounds(evaluator, groups, candidates, by, evaluator_of, rng, deadline)
         results = _ranked(rounds)
         if not self.extend or not isinstance(by, str):
             return results
@@ -250,14 +253,16 @@ class Search(MetaEstimatorMixin, BaseEstimator):
             added = extended(results["params"], results["params"][best], ends_of_lists(results, best, by))
             if not added or (deadline is not None and time.time() > deadline):
                 break
-            rounds += self._rounds(data, groups, added, by, evaluator_of, rng, deadline)
+            rounds += self._rounds(evaluator, groups, added, by, evaluator_of, rng, deadline)
             results = _ranked(rounds)
         return results
 
-    def _rounds(self, data, groups, candidates, by, evaluator_of, rng, deadline):
-        """Return the columns of the models of each round; without `factor` there is one, of all rows."""
-        evaluator = evaluator_of(data, groups)
-        sizes, rounds = [data.codes.size], []
+    def _rounds(self, evaluator, groups, candidates, by, evaluator_of, rng, deadline):
+        """Return the columns of the models of each round; without `factor` there is one, of all rows.
+
+        The `evaluator` is that of all rows.
+        """
+        data, sizes, rounds = evaluator.data, [evaluator.data.codes.size], []
         if self.factor is not None:
             splits = evaluator.n_splits if self._named_splits else SPLITS
             least = LEAST_OF_A_CLASS * data.classes.size * splits
