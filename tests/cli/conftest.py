@@ -1,5 +1,7 @@
 """What the tests of the command line share."""
 
+import json
+
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
@@ -28,6 +30,18 @@ def run(capsys, tmp_path, monkeypatch):
         except SystemExit as end:
             status = end.code
         return status, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def said(run):
+    """The JSON that a command prints."""
+
+    def call(*words):
+        status, out, err = run(*words, "--json")
+        assert status == 0, err
+        return json.loads(out)
 
     return call
 

@@ -1,6 +1,5 @@
 """What the commands compute, print and refuse, for the three tasks."""
 
-import json
 import os
 import subprocess
 import sys
@@ -48,18 +47,6 @@ def files(tmp_path):
     for name, frame in tables.items():
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     return {name: str(tmp_path / f"{name}.csv") for name in tables}
-
-
-@pytest.fixture
-def said(run):
-    """The JSON that a command prints."""
-
-    def call(*words):
-        status, out, err = run(*words, "--json")
-        assert status == 0, err
-        return json.loads(out)
-
-    return call
 
 
 def test_loo_of_classes_is_that_of_the_estimator(said, files):

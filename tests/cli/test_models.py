@@ -1,7 +1,5 @@
 """Models that a command saves and Python loads, and the other way round."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,16 +28,6 @@ def patients(tmp_path):
     gaps = FRAME.astype(object).mask(RNG.random(FRAME.shape) < 0.1)
     gaps.assign(state=STATE).to_csv(tmp_path / "gaps.csv", index=False)
     return tmp_path
-
-
-@pytest.fixture
-def said(run):
-    def call(*words):
-        status, out, err = run(*words, "--json")
-        assert status == 0, err
-        return json.loads(out)
-
-    return call
 
 
 @pytest.mark.parametrize("name", ["patients.csv", "gaps.csv"])

@@ -119,7 +119,7 @@ COMMANDS = {
         f"{FILE} output decision-values probabilities intervals",
     ),
 }
-# each option, or a command's own: kind, default and value's name, None for a switch; and what it does
+# options by name, or by command and name: (kind, default, name of the value) or None for a switch; and the help
 OPTIONS: dict[str, tuple] = {
     "--label": (
         (str, None, "COLUMN"),

@@ -96,7 +96,7 @@ class _Task:
         return lists, single
 
     def estimator(self, arguments, **parameters):
-        """Return the estimator of the options, but for what `select` compares."""
+        """Return the estimator of the options, without the parameters that `select` compares."""
         _, single = self.settings(arguments)
         if arguments.command != "select":
             single |= {"gamma": arguments.gamma} | ({"C": arguments.C} if arguments.C else {})

@@ -151,7 +151,7 @@ def load_model(
 
 
 def _skops_content(model):
-    """Return the bytes of a skops file; raise a ValueError for what would be another model when loaded."""
+    """Return the bytes of a skops file; raise a ValueError if it would load as another model."""
     import skops.io  # it takes as long to import as scikit-learn
 
     try:
