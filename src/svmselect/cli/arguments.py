@@ -119,7 +119,7 @@ COMMANDS = {
         f"{FILE} output decision-values probabilities intervals",
     ),
 }
-# options by name, or by command and name: (kind, default, name of the value) or None for a switch; and the help
+# options by name, or by command and name: (kind, default, name of the value) or None for a switch; the help
 OPTIONS: dict[str, tuple] = {
     "--label": (
         (str, None, "COLUMN"),
