@@ -253,7 +253,7 @@ def tables():
             for word in ("", "?", "NA", "NaN", "null")
         ),
         Stranger(
-            "-999 for missing values", text_of(plain(coded)).encode(), REMARK, ("-999", "'dose'"), same=False
+            "-999 for missing values", text_of(plain(coded)).encode(), REMARK, ("--standardise",), same=False
         ),
         Stranger(
             "a value beyond measure, <0.1",
@@ -355,7 +355,7 @@ def tables():
             "categories that differ by case",
             with_column(np.array(["Oslo", "oslo", "Rome"])[np.arange(M) % 3], "city"),
             REMARK,
-            ("'Oslo' and 'oslo'",),
+            ("'city'", "3 values"),
             same=False,
         ),
         # other formats

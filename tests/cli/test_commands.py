@@ -80,7 +80,7 @@ def test_loo_of_one_class_counts_the_rows_of_each_label(said, files):
     assert result["loo_rejection_rate"] == model.loo_rejection_rate_ and result["label"] is None
     result = said("loo", files["labelled"], *words, "--label", "state", "--scoring", "roc_auc:fine")
     rejected = model.loo_decision_ < 0
-    assert result["rejected_by_class"] == {"fine": rejected[Y == 1].sum(), "worn": rejected[Y == 0].sum()}
+    assert result["loo_rejected_by_class"] == {"fine": rejected[Y == 1].sum(), "worn": rejected[Y == 0].sum()}
     assert result["score"] == pytest.approx(model.loo_score("roc_auc", 2 * Y - 1))
 
 
@@ -188,7 +188,12 @@ def test_remarks_name_what_may_be_wrong(run, file):
         ("'kind'", "--categorical"),
     ):
         assert sum(all(word in remark for word in words) for remark in remarks) == 1
-    assert "optimistic" in out and "--outer" in out and "of its list" in out
+    assert "optimistic" in out and "--outer" in out
+
+
+def test_a_model_at_the_end_of_a_list_is_named(run, files):
+    _, out, err = run("select", files["classes"], "--gamma", "0.01,0.1,1", "--C", "1")
+    assert "gamma=0.01, next 0.001" in out and err == ""
 
 
 def test_a_constant_model_is_named(run, file, said):

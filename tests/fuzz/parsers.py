@@ -144,12 +144,12 @@ def csv(data):
         try:
             with redirect_stderr(io.StringIO()):
                 result = load_table(parser(COMMANDS).parse_args(["loo", str(path), *words]))
-            X = result.transformed
+            X = result.X
         except ValueError as error:
             assert "\n" not in str(error), error
             return
     m = result.numbers.size
-    check_rows(X, m, finite=not result.steps)
+    check_rows(X, m, finite=result.is_plain)
     assert result.y is None or result.y.size == m
     assert result.task != "classification" or np.unique(result.y).size >= 2
 

@@ -41,16 +41,15 @@ def registry_entry(arguments):
         entry.
     """
     path, limit = str(arguments.file), arguments.max_bytes
-    raw = unpacked(path, limit)
-    source = opened(path, max_bytes=limit, label=arguments.label)
-    is_table = isinstance(source, Table)
-    if is_table and not isinstance(source.content, bytes):
-        raise ValueError(f"{path}: the registry reads CSV tables and LIBSVM text: write CSV")
     words = ["loo", path, "--task", "classification", "--kernel", "linear", "--max-bytes", str(limit)]
     words += [] if arguments.label is None else ["--label", arguments.label]
     words += [word for column in arguments.ignore for word in ("--ignore", column)]
     words += ["--drop-missing"] * arguments.drop_missing
     options = parser(COMMANDS).parse_args(words)
+    raw, source = unpacked(path, limit), opened(options)
+    is_table = isinstance(source, Table)
+    if is_table and not isinstance(source.content, bytes):
+        raise ValueError(f"{path}: the registry reads CSV tables and LIBSVM text: write CSV")
     try:
         data = load(options)
     except ValueError as error:

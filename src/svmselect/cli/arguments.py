@@ -45,24 +45,21 @@ def is_number(word: str) -> bool:
     return NUMBER.fullmatch(word.strip()) is not None
 
 
-def _positive(word):
-    number = float(word) if is_number(word) else math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a positive number")
-    return number
+def _checked(what, pattern, is_good, kind=float):
+    """Return a parser of words that are such numbers."""
+
+    def parse(word):
+        if not (re.fullmatch(pattern, word) and is_good(kind(word))):
+            raise argparse.ArgumentTypeError(f"{word!r} is not {what}")
+        return kind(word)
+
+    return parse
 
 
-def _share(word):
-    number = _positive(word)
-    if number >= 1:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a share between 0 and 1")
-    return number
-
-
-def _seed(word):
-    if not re.fullmatch("[0-9]+", word) or int(word) >= 2**32:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from 0 to 2^32 - 1")
-    return int(word)
+_positive = _checked("a positive number", NUMBER, lambda value: 0 < value < math.inf)
+_share = _checked("a share between 0 and 1", NUMBER, lambda value: 0 < value < 1)
+_seed = _checked("a whole number from 0 to 2^32 - 1", "[0-9]+", lambda value: value < 2**32, int)
+_count = _checked("a number from 1", "[0-9]+", lambda value: value >= 1, int)
 
 
 def _gamma(word):
@@ -74,12 +71,6 @@ def _delimiter(word):
     if len(mark) != 1 or ord(mark) > 127:
         raise argparse.ArgumentTypeError(f"{word!r} is not one ASCII character")
     return mark
-
-
-def _count(word):
-    if not re.fullmatch("[0-9]+", word) or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a number from 1")
-    return int(word)
 
 
 def _list_of(kind):

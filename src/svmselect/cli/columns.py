@@ -14,22 +14,12 @@ import scipy.sparse
 from svmselect.cli.arguments import is_number
 from svmselect.cli.output import counted, name_of, warn
 from svmselect.cli.read import MISSING, Table, opened
-from svmselect.standardise import standardise
 
-__all__ = [
-    "LABEL_NAMES",
-    "MOST_CLASSES",
-    "is_number_column",
-    "label_column",
-    "load",
-    "refuse_missing",
-]
+__all__ = ["LABEL_NAMES", "MOST_CLASSES", "is_number_column", "label_column", "load", "refuse_missing"]
 
 LABEL_NAMES = ("label", "target", "class")
 MOST_CLASSES = 50  # and categories
-NUMERALS = {*"0123456789+-.eE"}
 EXACT = 2**53  # from here on float64 has not every whole number
-UNEVEN = 100  # from this ratio of the features' deviations on, the command makes a remark
 # Whole numbers of more values than this, some of them in one or two rows, are numbers to predict.
 FEW_CLASSES = 10
 # From this many rows on, a column of increasing whole numbers is taken for row numbers: by chance, only one
@@ -38,8 +28,6 @@ ID_ROWS = 8
 # Whole numbers from here on, nearly all different, look like numbers that were assigned, not measured.
 ID_SIZE, ID_SHARE = 1e5, 0.9
 ID_NAME = re.compile(r"(.*[\s_.-])?[iI][dD]|.*[a-z]I[dD]")
-# numbers that stand for a missing value where no other is near
-MISSING_CODES = {99, 999, 9999, 99999, 999999}
 # a number in another dress: grouped digits, a decimal comma, a sign of money or of per cent, or quotes
 DIGITS = r"(\d{1,3}([ ,.'_\u00a0\u202f]\d{3})+([.,]\d+)?|\d+(_\d+)+|\d*,\d+|\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 DRESSED = re.compile(rf"[(]?[+-]?[$€£¥]?\s?[+-]?{DIGITS}[)]?\s?[%$€£¥]?|'[^']*'")
@@ -61,12 +49,14 @@ class _Data:
     groups : ndarray of str, shape (m,), or None
     numbers : ndarray of int, shape (m,)
         The number of each row among the file's rows of data, from 1.
-    dropped : int
-        Rows left out because a value was missing.
-    doubts : list of str
-        Sentences on decisions that may be wrong, and their reasons.
     steps : list of tuple
         Names and transformers of a Pipeline, which turn `frame` into numbers.
+    is_plain : bool
+        Whether the steps change no number.
+    doubts : list of str
+        Sentences on decisions that may be wrong, and their reasons.
+    dropped : int
+        Rows left out because a value was missing.
     """
 
     path: str
@@ -76,30 +66,25 @@ class _Data:
     label: str | None
     groups: np.ndarray | None
     numbers: np.ndarray
-    dropped: int
-    doubts: list[str]
     steps: list[tuple]
+    is_plain: bool
+    doubts: list[str]
+    dropped: int = 0
 
     @cached_property
-    def transformed(self):
-        """The features as float64, shape (m, d), by `steps`, which are fitted to all rows."""
+    def X(self):
+        """The features by `steps`, which are fitted to all rows: float64, shape (m, d)."""
         X = self.pipeline(None)[:-1].fit_transform(self.frame) if self.steps else self.frame
         return X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
 
-    @property
-    def rows(self):
-        """The rows that the last step is trained on: `transformed`, or the frame where it has names."""
-        named = not self.steps and isinstance(getattr(self.frame, "columns", [0])[0], str)
-        return self.frame if named else self.transformed
-
     def pipeline(self, model):
-        """Return a Pipeline of `steps` and a model, as it was trained on `rows`."""
+        """Return a Pipeline of `steps` and a model that is trained on `X`."""
         from sklearn.pipeline import Pipeline
 
         return Pipeline([*self.steps, ("svm", model)])
 
     def taken(self, rows):
-        """Return the Data of some rows, with transformers that are not fitted."""
+        """Return the Data of some rows, with steps that are not fitted."""
         from sklearn.base import clone
 
         frame = self.frame[rows] if scipy.sparse.issparse(self.frame) else self.frame.iloc[rows]
@@ -113,8 +98,7 @@ def load(arguments):
 
     Raise a ValueError that names the file, the line and the column where the file is not clean.
     """
-    given = arguments.header, arguments.delimiter, arguments.zero_based, arguments.max_bytes, arguments.label
-    source = opened(arguments.file, *given)
+    source = opened(arguments)
     data = (_table_data if isinstance(source, Table) else _libsvm_data)(arguments, source)
     _doubt_scales(arguments, data)
     for doubt in data.doubts:
@@ -126,26 +110,20 @@ def load(arguments):
 
 def _libsvm_data(arguments, source):
     """Return the Data of LIBSVM text."""
-    path, doubts = source.path, []
+    path, labels, doubts = source.path, source.labels, []
     for option in ("label", "ignore", "categorical", "impute", "groups"):
         if vars(arguments).get(option):
             raise ValueError(f"{path}: --{option} is for tables, and this one is LIBSVM text")
-    bad = np.flatnonzero(~(np.abs(source.labels) < EXACT))
+    bad = np.flatnonzero(~(np.abs(labels) < EXACT))
     if bad.size:
-        raise ValueError(
-            f"{path}, row {bad[0] + 1}: the label {source.labels[bad[0]]:.17g} is not below 2^53"
-        )
-    words = np.array([name_of(label) for label in source.labels.tolist()], dtype=object)
-    where, column = f"{path}: the label", "first of each line"
-    if arguments.task == "one-class" and len({*words}) > MOST_CLASSES:
-        doubts.append(f"the labels are not used, since they have {len({*words})} different values")
-        task, y, column = "one-class", None, None
-    else:
+        raise ValueError(f"{path}, row {bad[0] + 1}: the label {labels[bad[0]]:.17g} is not below 2^53")
+    words = np.array([name_of(label) for label in labels.tolist()], dtype=object)
+    task, y, column = "one-class", None, None
+    if arguments.task != "one-class" or len({*words}) <= MOST_CLASSES:
+        where, column = f"{path}: the label", "first of each line"
         task, y = _told_labels(arguments, words, True, where, lambda n: f"{path}, row {n + 1}", doubts)
-    numbers, steps = np.arange(1, y.size + 1 if y is not None else words.size + 1), []
-    if arguments.standardise:
-        steps = _steps([], [], False, True, sparse=True)
-    return _Data(path, task, source.X, y, column, None, numbers, 0, doubts, steps)
+    numbers, scale = np.arange(1, labels.size + 1), arguments.standardise
+    return _Data(path, task, source.X, y, column, None, numbers, _scaler(scale, True), not scale, doubts)
 
 
 def _table_data(arguments, table):
@@ -157,50 +135,40 @@ def _table_data(arguments, table):
         raise ValueError(f"{path}: has one column; a label and a feature are needed (is it --delimiter?)")
     ignored = {table.number_of(column) for column in arguments.ignore}
     groups = vars(arguments).get("groups") and table.number_of(arguments.groups)
-    for j, name in ((label, "the label"), (groups, "the groups")):
-        if j is not None and j in ignored | ({label} if name == "the groups" else set()):
-            role = "ignored" if j in ignored else "the label"
-            raise ValueError(f"{path}: column {table.title(j)} of {name} is {role}")
+    categorical = {table.number_of(column) for column in arguments.categorical}
     apart = {label, groups} - {None}
     features = [j for j in range(width) if j not in apart | ignored]
-    categorical = {table.number_of(column) for column in arguments.categorical}
+    for j in apart & ignored:
+        raise ValueError(f"{path}: column {table.title(j)} of the label or the groups is ignored")
+    if groups is not None and groups == label:
+        raise ValueError(f"{path}: column {table.title(label)} of the groups is the label")
     if not features:
         raise ValueError(f"{path}: no column is left for the features")
-    if categorical - {*features}:
-        title = table.title(min(categorical - {*features}))
-        raise ValueError(f"{path}: --categorical is for features, and column {title} is none")
+    for j in categorical - {*features}:
+        raise ValueError(f"{path}: --categorical is for features, and column {table.title(j)} is none")
     used = sorted([*features, *apart])
     table.check_names(used)
     # 2) rows without a missing value, and features, of which those of words are categories
     frame = table.frame(used, text={*apart, *categorical}, labels=apart)
     rows = _complete(arguments, table, frame, features, apart)
     dropped = len(frame) - rows.size
-    frame = frame.iloc[rows] if dropped else frame
+    frame = frame.iloc[rows].copy() if dropped else frame
     words = [j for j in features if j in categorical or not is_number_column(table, frame[j])]
     for j in words:
-        n, m = frame[j].nunique(), frame[j].notna().sum()
-        if n > MOST_CLASSES:
-            example = str(frame[j].dropna().iloc[0])
-            raise ValueError(
-                f"{path}, column {table.title(j)}: {n} different values in {m} rows, such as {example!r}, "
-                f"are too many categories ({MOST_CLASSES} at most); leave the column out with --ignore "
-                f"{j + 1}"
-            )
-    frame = frame.copy() if categorical else frame
+        if (n := frame[j].nunique()) > MOST_CLASSES:
+            many = f"{n} different values, such as {frame[j].dropna().iloc[0]!r}, are too many categories"
+            leave = f"({MOST_CLASSES} at most); leave the column out with --ignore {j + 1}"
+            raise ValueError(f"{path}, column {table.title(j)}: {many} {leave}")
     for j in categorical:
         frame[j] = _codes(frame[j])
     _doubt_columns(table, frame, features, words, categorical, doubts)
     # 3) the label
     task, y, column = "one-class", None, None
     if label is not None:
-        column = f"column {table.title(label)}"
+        column, labels = f"column {table.title(label)}", frame[label].to_numpy(dtype=object)
+        where = f"{path}, {column}"
         task, y = _told_labels(
-            arguments,
-            frame[label].to_numpy(dtype=object),
-            is_named,
-            f"{path}, {column}",
-            lambda n: table.cell(rows[n], label),
-            doubts,
+            arguments, labels, is_named, where, lambda n: table.cell(rows[n], label), doubts
         )
         if task == "classification" and not is_named:
             _doubt_label(table, frame, label, features, doubts)
@@ -212,9 +180,10 @@ def _table_data(arguments, table):
     named = dict(zip(features, names, strict=True))
     numbers = [named[j] for j in features if j not in words]
     steps = _steps(numbers, [named[j] for j in words], arguments.impute, arguments.standardise)
+    is_plain = not (words or arguments.impute or arguments.standardise)
     kinds = None if groups is None else frame[groups].to_numpy(dtype=str)
     frame = frame[features].set_axis(names, axis=1).reset_index(drop=True)
-    return _Data(path, task, frame, y, column, kinds, rows + 1, dropped, doubts, steps)
+    return _Data(path, task, frame, y, column, kinds, rows + 1, steps, is_plain, doubts, dropped)
 
 
 def label_column(arguments, table):
@@ -230,12 +199,10 @@ def label_column(arguments, table):
 def _complete(arguments, table, frame, features, apart):
     """Return the numbers of the rows without a missing value, from 0; raise a ValueError for others."""
     missing = frame.isna()
-    every = [j for j in features if missing[j].all()]
-    if every:
-        title = table.title(every[0])
-        raise ValueError(
-            f"{table.path}, column {title}: every value is missing; leave it out with --ignore {every[0] + 1}"
-        )
+    for j in features:
+        if missing[j].all():
+            fault = f"column {table.title(j)}: every value is missing; leave it out with --ignore {j + 1}"
+            raise ValueError(f"{table.path}, {fault}")
     if arguments.impute:
         missing[features] = False
     incomplete = missing.to_numpy().any(axis=1)
@@ -248,16 +215,12 @@ def _complete(arguments, table, frame, features, apart):
 
 
 def refuse_missing(table, missing, remedy):
-    """Raise a ValueError that names the first missing value, and other columns that have some."""
+    """Raise a ValueError that names the first missing value."""
     incomplete = missing.to_numpy().any(axis=1)
     n = int(incomplete.argmax())
     j = missing.columns[missing.iloc[n].to_numpy().argmax()]
-    more = [table.title(k) for k in missing.columns if k != j and missing[k].any()]
-    where = f", also in column {', '.join(more[:5])}{' and others' * (len(more) > 5)}" if more else ""
-    raise ValueError(
-        f"{table.cell(n, j)}: the value is missing, as in {incomplete.sum()} of {len(missing)} rows{where}; "
-        f"fill it in, or {remedy}"
-    )
+    rows = f"{incomplete.sum()} of {len(missing)} rows"
+    raise ValueError(f"{table.cell(n, j)}: the value is missing, as in {rows}; fill it in, or {remedy}")
 
 
 def is_number_column(table, column):
@@ -265,59 +228,43 @@ def is_number_column(table, column):
 
     `column` is one of ``table.frame``, whose index are numbers of rows.
     """
-    import pandas
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     j = column.name
     leave = f"leave the column out with --ignore {j + 1}"
-    if pandas.api.types.is_numeric_dtype(column) and column.dtype != bool:
-        _check_numbers(table, column, None, leave)
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
+        words = column.dropna()
+        kinds = {word for word in words.unique() if isinstance(word, str)}
+        numbers = {word for word in kinds if is_number(word)}
+        dressed = {word for word in kinds - numbers if DRESSED.fullmatch(word)}
+        odd = dressed or (kinds - numbers if numbers else set())
+        if odd:
+            n = next(n for n, word in words.items() if word in odd)
+            remedy = f"correct it, make each value a category with --categorical {j + 1}"
+            fault = "is not a number, as others of the column are"
+            if dressed:
+                fault = "is a number in another dress"
+                remedy = (
+                    "write digits and a decimal point, as pandas.read_csv can by decimal=',' or thousands=','"
+                )
+            raise ValueError(f"{table.cell(n, j)}: {words[n]!r} {fault}; {remedy}, or {leave}")
+        if not numbers:
+            return False
+        column = column.astype(float)  # whole numbers that are too large for one of pandas
+    values = column.to_numpy()
+    if not column.abs().max() >= EXACT:
         return True
-    words = column[column.notna()]
-    if not words.map(lambda word: isinstance(word, str)).all():  # of bools
-        return False
-    kinds = words.unique()
-    infinite = {word for word in kinds if word.lower().lstrip("+-") in ("inf", "infinity")}
-    numbers = {word for word in kinds if is_number(word)} | infinite
-    if numbers and len(numbers) == len(kinds):  # too large for an integer of pandas
-        _check_numbers(table, words.astype(float), words, leave)
-        return True
-    dressed = {word for word in kinds if word not in numbers and DRESSED.fullmatch(word)}
-    odd = dressed or ({*kinds} - numbers if numbers else set())
-    if not odd:
-        return False
-    n = next(n for n, word in words.items() if word in odd)
-    if dressed:
-        remedy = "write digits and a decimal point, as pandas.read_csv can by decimal=',' or thousands=','"
-        raise ValueError(
-            f"{table.cell(n, j)}: {words[n]!r} is a number in another dress; {remedy}, or {leave}"
-        )
-    raise ValueError(
-        f"{table.cell(n, j)}: {words[n]!r} is not a number, as others of the column are; correct it, make "
-        f"each value a category with --categorical {j + 1}, or {leave}"
-    )
-
-
-def _check_numbers(table, column, words, leave):
-    """Raise a ValueError for a number that is not finite, or a whole number that float64 rounds."""
-    values, j = column.to_numpy(), column.name
-    if values.dtype.kind == "f":
-        infinite = column.index[np.isinf(values)]
-        if len(infinite):
+    for n in column.index[np.isinf(values)]:
+        raise ValueError(f"{table.cell(n, j)}: the number is not finite; correct it, or {leave}")
+    large = column.index[(values >= EXACT) | (values <= -EXACT)]
+    words = table.frame([j], text={j})[j] if len(large) else column
+    for n in large:
+        if re.fullmatch("[+-]?[0-9]+", words[n]) and int(float(words[n])) != int(words[n]):
             raise ValueError(
-                f"{table.cell(infinite[0], j)}: the number is not finite; correct it, or {leave}"
+                f"{table.cell(n, j)}: {words[n]} is a whole number above 2^53, which float64 rounds; divide "
+                f"it, make it a category with --categorical {j + 1}, or {leave}"
             )
-        large = column.index[np.abs(values) >= EXACT]
-        if len(large):
-            words = table.frame([j], text={j})[j] if words is None else words
-            large = [n for n in large if re.fullmatch("[+-]?[0-9]+", str(words[n]))]
-    else:
-        large, words = column.index[(values > EXACT) | (values < -EXACT)], column
-    large = [n for n in large if int(float(words[n])) != int(words[n])]
-    if large:
-        raise ValueError(
-            f"{table.cell(large[0], j)}: {words[large[0]]} is a whole number above 2^53, which float64 "
-            f"rounds; divide it, make it a category with --categorical {j + 1}, or {leave}"
-        )
+    return True
 
 
 def _codes(column):
@@ -328,31 +275,27 @@ def _codes(column):
     return pandas.to_numeric(column) if plain else column
 
 
-def _steps(numbers, words, impute, scale, sparse=False):
-    """Return the names and transformers of a Pipeline, for columns of numbers and of categories."""
-    if not (words or impute or scale):
-        return []
+def _scaler(scale, sparse=False):
+    """Return the step that standardises numbers, in a list; sparse ones keep their mean, and stay sparse."""
+    from sklearn.preprocessing import StandardScaler
+
+    return [("scale", StandardScaler(with_mean=not sparse))] if scale else []
+
+
+def _steps(numbers, words, impute, scale):
+    """Return the step of a Pipeline that turns columns of numbers and of categories into numbers."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import OneHotEncoder
 
-    # without the mean a matrix stays sparse; a model with a threshold is the same by all kernels but poly
     number_steps = [("impute", SimpleImputer(strategy="median", keep_empty_features=True))] if impute else []
-    number_steps += [("scale", StandardScaler(with_mean=not sparse))] if scale else []
-    if not words:
-        return number_steps
+    number_steps += _scaler(scale)
     word_steps = [("impute", SimpleImputer(strategy="most_frequent"))] if impute else []
     word_steps += [("encode", OneHotEncoder(handle_unknown="warn", sparse_output=False))]
-    parts = (
-        [("numbers", Pipeline(number_steps) if number_steps else "passthrough", numbers)] if numbers else []
-    )
-    return [
-        (
-            "columns",
-            ColumnTransformer([*parts, ("categories", Pipeline(word_steps), words)], sparse_threshold=0),
-        )
-    ]
+    parts = [("numbers", Pipeline(number_steps) if number_steps else "passthrough", numbers)]
+    parts = parts * bool(numbers) + [("categories", Pipeline(word_steps), words)] * bool(words)
+    return [("columns", ColumnTransformer(parts, sparse_threshold=0))]
 
 
 def _told_labels(arguments, words, is_named, where, cell, doubts):
@@ -364,35 +307,26 @@ def _told_labels(arguments, words, is_named, where, cell, doubts):
         return task, words.astype(str)
     if task == "classification":
         return task, _classes(words, where, doubts)
-    values = _numbers(words)
-    if values is None or np.isinf(values).any():
-        odd = next(n for n, word in enumerate(words) if not is_number(word) or np.isinf(float(word)))
+    odd = next((n for n, word in enumerate(words) if not is_number(word) or np.isinf(float(word))), None)
+    if odd is not None:
         raise ValueError(f"{cell(odd)}: {words[odd]!r} is no number to predict; correct it")
-    return task, values
-
-
-def _numbers(words):
-    """Return words as float64 if all are numbers, else None."""
-    if {*"".join(words)} <= NUMERALS:  # the usual case, in a pass of compiled code
-        try:
-            return words.astype(np.float64)
-        except ValueError:
-            return None
-    return words.astype(np.float64) if all(map(is_number, words)) else None
+    return task, words.astype(np.float64)
 
 
 def _told_task(arguments, words, is_named, where, doubts):
     """Return the task that the labels are for; raise a ValueError where numbers may be another column's."""
     if any(name == "epsilon" for name, _ in arguments.set):
         return "regression"
-    kinds, counts = _counts(words)
-    values, m = _numbers(kinds), words.size
-    if kinds.size < 3 or values is None:
+    counts, m = Counter(words), words.size
+    if len(counts) < 3 or not all(map(is_number, counts)):
         return "classification"
-    fractions = bool((values != np.floor(values)).any())
-    if not (fractions or 2 * kinds.size > m or (kinds.size > FEW_CLASSES and counts.min() < 3)):
+    fractions = any(float(word) % 1 != 0 for word in counts)
+    few_of_each = len(counts) > FEW_CLASSES and min(counts.values()) < 3
+    if not (fractions or 2 * len(counts) > m or few_of_each):
         return "classification"
-    having = f"{where} holds {kinds.size} different {'numbers' if fractions else 'whole numbers'} in {m} rows"
+    having = (
+        f"{where} holds {len(counts)} different {'numbers' if fractions else 'whole numbers'} in {m} rows"
+    )
     if not is_named:
         raise ValueError(
             f"{having}, and nothing says that it is the label: --task regression predicts it, --task "
@@ -402,44 +336,34 @@ def _told_task(arguments, words, is_named, where, doubts):
     return "regression"
 
 
-def _counts(words):
-    """Return the different words as text, sorted, and how often each stands."""
-    counts = Counter(words)
-    kinds = sorted(counts)
-    return np.array(kinds, dtype=str), np.array([counts[word] for word in kinds])
-
-
 def _classes(words, where, doubts):
     """Return labels that differ as text as different classes: int64 where it keeps them apart, else str."""
-    column, (kinds, counts) = where.partition(", ")[2] or "the label", _counts(words)
-    many = f"holds {kinds.size} different values in {words.size} rows"
-    if kinds.size < 2:
-        raise ValueError(f"{where} holds one class only: {str(kinds[0])!r}")
-    if kinds.size > MOST_CLASSES and 2 * kinds.size > words.size:
+    column, counts = where.partition(", ")[2] or "the label", Counter(words)
+    kinds = sorted(counts)
+    many = f"holds {len(kinds)} different values in {words.size} rows"
+    if len(kinds) < 2:
+        raise ValueError(f"{where} holds one class only: {kinds[0]!r}")
+    if len(kinds) > MOST_CLASSES and 2 * len(kinds) > words.size:
         raise ValueError(f"{where} {many}: that is no class label (see --label and --task regression)")
-    if kinds.size > MOST_CLASSES:
+    if len(kinds) > MOST_CLASSES:
         doubts.append(f"{column} {many}: each is a class")
-    for word, count in zip(kinds.tolist(), counts, strict=True):
-        if word in MISSING:
-            doubts.append(f"the label {word!r} of {count} rows in {column} is a class")
-    alike = _look_alikes(kinds.tolist())
-    values = None if alike else _numbers(kinds)
-    if values is not None and (np.abs(values) < EXACT).all():
-        same = _look_alikes(values.tolist(), kinds.tolist())
-        if not same and (values == np.floor(values)).all():
-            return words.astype(np.float64).astype(np.int64)
-        alike = same
+    for word in (word for word in kinds if word in MISSING):
+        doubts.append(f"the label {word!r} of {counts[word]} rows in {column} is a class")
+    numbers = [float(word) for word in kinds] if all(map(is_number, kinds)) else []
+    alike = _look_alikes(kinds) or _look_alikes(kinds, numbers or kinds)
     if alike:
         doubts.append(
             f"the labels {alike[0]!r} and {alike[1]!r} in {column} are two classes, though they look alike"
         )
+    elif numbers and all(value % 1 == 0 and abs(value) < EXACT for value in numbers):
+        return words.astype(np.float64).astype(np.int64)
     return words.astype(str)
 
 
-def _look_alikes(forms, words=None):
+def _look_alikes(words, forms=None):
     """Return two words that differ only by case, white space or characters, or whose `forms` are equal."""
     by_form = {}
-    for form, word in zip(forms, words or forms, strict=True):
+    for form, word in zip(forms or words, words, strict=True):
         form = " ".join(unicodedata.normalize("NFKC", str(form)).casefold().split())
         if by_form.setdefault(form, word) != word:
             return by_form[form], word
@@ -460,7 +384,7 @@ def _doubt_label(table, frame, label, features, doubts):
 
 
 def _doubt_columns(table, frame, features, words, categorical, doubts):
-    """Add a doubt for columns of categories, of ids, and with codes of missing values."""
+    """Add a doubt for columns of categories, and of ids."""
 
     def listed(columns):
         names = ", ".join(table.title(j) for j in columns[:8]) + " and others" * (len(columns) > 8)
@@ -477,21 +401,6 @@ def _doubt_columns(table, frame, features, words, categorical, doubts):
         doubts.append(
             f"{listed(ids)}: like ids or row numbers, and taken for features; --ignore leaves them out"
         )
-    for j in words:
-        if alike := _look_alikes(frame[j].dropna().unique().tolist()):
-            doubts.append(
-                f"{alike[0]!r} and {alike[1]!r} in {listed([j])} are two categories, though they look alike"
-            )
-    for j in features:
-        values = np.zeros(0) if j in words else frame[j].dropna().to_numpy(dtype=np.float64)
-        for code in MISSING_CODES.intersection(np.abs([values.min(), values.max()])) if values.size else ():
-            code = code if values.max() == code else -code
-            remaining = values[values != code]
-            several = values.size - remaining.size > 1 and np.unique(remaining).size > 2
-            if several and np.abs(remaining - code).min() > np.ptp(remaining):
-                doubts.append(
-                    f"{code} in {listed([j])}, far from all others as for a missing one, is a number"
-                )
 
 
 def _is_id(table, column, is_word):
@@ -500,33 +409,23 @@ def _is_id(table, column, is_word):
         return True
     if is_word:
         return column.nunique() == len(column) >= ID_ROWS
-    if (column[:ID_ROWS] % 1 > 0).any():  # sooner than all values
+    if (column.to_numpy()[:ID_ROWS] % 1 > 0).any():  # sooner than all values
         return False
     values = column.dropna().to_numpy(dtype=np.float64)
     if values.size < ID_ROWS or (values % 1 != 0).any():
         return False
-    n, steps = column.nunique(), np.diff(values)
-    in_order = (steps > 0).all() or (steps < 0).all()
-    if in_order or (n == values.size and np.ptp(values) == values.size - 1):
-        return True
-    return bool(np.median(np.abs(values)) >= ID_SIZE and n >= ID_SHARE * values.size)
+    n, steps = np.unique(values).size, np.diff(values)
+    in_order = (steps > 0).all() or (steps < 0).all() or (n == values.size == np.ptp(values) + 1)
+    return bool(in_order or (np.median(np.abs(values)) >= ID_SIZE and n >= ID_SHARE * values.size))
 
 
 def _doubt_scales(arguments, data):
     """Add a doubt if features are not standardised, and their deviations are very different."""
-    if scipy.sparse.issparse(data.frame):
-        return
-    numbers = data.frame.select_dtypes("number")
-    if arguments.standardise:
-        standardise(numbers.dropna().to_numpy(dtype=np.float64))  # an error where it cannot be
-        return
-    with np.errstate(over="ignore", invalid="ignore"):  # the kernel refuses such values
-        deviation = np.array([numbers[name].std(ddof=0) for name in numbers.columns])
-    # the deviation of a category that half of the rows have
-    deviation = np.append(deviation, [0.5] * (numbers.shape[1] < data.frame.shape[1]))
-    deviation = deviation[(deviation > 0) & np.isfinite(deviation)]
-    if arguments.kernel != "linear" and deviation.size and deviation.max() > UNEVEN * deviation.min():
+    from svmselect.sklearn.fitting import uneven_columns
+
+    uneven = None if arguments.standardise or arguments.kernel == "linear" else uneven_columns(data.X)
+    if uneven is not None:
         data.doubts.append(
-            f"the features' deviations differ by a factor of {deviation.max() / deviation.min():.3g}, and "
-            "the largest decide alone: --standardise makes them equal"
+            f"the features' deviations differ by a factor of {uneven[2] / uneven[3]:.3g}, and the largest "
+            "decide alone: --standardise makes them equal"
         )

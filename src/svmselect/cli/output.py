@@ -8,10 +8,31 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["check_outputs", "counted", "name_of", "percent", "show", "table", "text", "visible", "warn"]
+__all__ = [
+    "Share",
+    "check_outputs",
+    "counted",
+    "measures",
+    "name_of",
+    "show",
+    "table",
+    "text",
+    "visible",
+    "warn",
+]
 
 READ = {"file": "the file that is read", "model": "the model that is read"}
 WRITTEN = ("save", "output", "report")
+TITLES = {
+    "baseline_error": "always the largest class",
+    "baseline_mean_absolute_error": "always the median: mean absolute error",
+    "seconds": "time in seconds",
+}
+WORDS = {"loo": "leave-one-out", "cv": "cross-validation", "outer": "whole selection:"}
+
+
+class Share(float):
+    """A number from 0 to 1 that people read in per cent."""
 
 
 def show(result, as_json, lines):
@@ -63,15 +84,24 @@ def table(rows, header=None):
 
 
 def text(cell):
-    """Return a cell for people: numbers with six digits, yes or no."""
+    """Return a cell for people: numbers with six digits, shares in per cent, yes or no."""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
+    if isinstance(cell, Share):
+        return f"{100 * cell:.2f} %"
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
 
-def percent(share):
-    """Return a share in per cent."""
-    return f"{100 * share:.2f} %"
+def measures(facts):
+    """Return the numbers of a result as rows of a table: names and values for people."""
+    rows = []
+    for key, value in facts.items():
+        title = TITLES.get(key, " ".join(WORDS.get(word, word) for word in key.split("_")))
+        if isinstance(value, dict):
+            rows += [(f"{title} {name}", one) for name, one in value.items()]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            rows.append((title, text(value)))
+    return rows
 
 
 def warn(sentence):

@@ -9,10 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from svmselect.atomic import replacing
 from svmselect.cli.arguments import FIGURES
-from svmselect.cli.output import name_of, percent, text
+from svmselect.cli.output import Share, measures, name_of, text
 from svmselect.errors import zero_within
 from svmselect.sklearn import SearchDisplay
 
@@ -22,22 +23,29 @@ ROUND_OFF = 1e-9  # of a left-out prediction, relative to the range of the targe
 MOST_ROWS = 200
 ALPHA = 0.1  # of the intervals on a page
 PACKAGES = ("svmselect", "numpy", "scipy", "scikit-learn")
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }
-h1, p, li { overflow-wrap: anywhere; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }
-td { border-top: 1px solid #8886; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.right { background: #3a75; }
-.wrong { background: #d445; }
-caption { text-align: left; font-weight: 600; }
-summary { cursor: pointer; }
-figure { margin: 1rem 0; }
-svg { width: 100%; height: auto; background: white; }
-pre { overflow-x: auto; padding: .5rem; background: #8882; }
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }}
+h1, p, li {{ overflow-wrap: anywhere; }}
+.wide {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; }}
+td {{ border-top: 1px solid #8886; }}
+caption {{ text-align: left; font-weight: 600; }}
+summary {{ cursor: pointer; }}
+figure {{ margin: 1rem 0; }}
+svg {{ width: 100%; height: auto; background: white; }}
+pre {{ overflow-x: auto; padding: .5rem; background: #8882; }}
+</style>
+<main>
+{body}
+</main>
+</html>
 """
 SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 
@@ -45,185 +53,152 @@ SETTINGS = {"svg.hashsalt": "svmselect", "pdf.fonttype": 42, "font.size": 8}
 def check_report(arguments):
     """Raise a ValueError, before anything is read, for a report that cannot be written."""
     endings = (".html", ".csv", *FIGURES) if arguments.command == "select" else (".html",)
-    paths = getattr(arguments, "report", [])
-    for path in paths:
+    for path in getattr(arguments, "report", []):
         if not path.lower().endswith(endings):
             raise ValueError(f"--report {path}: the name must end in {', '.join(endings)}")
-    if any(not path.lower().endswith(".csv") for path in paths):
-        try:
-            import matplotlib.figure  # noqa: F401
-        except ImportError:
-            raise ValueError("--report needs matplotlib: install it, or leave it out") from None
+        if not path.lower().endswith(".csv"):
+            try:
+                import matplotlib.figure  # noqa: F401
+            except ImportError:
+                raise ValueError("--report needs matplotlib: install it, or leave it out") from None
 
 
-def write_page(path, arguments, heading, sentences, numbers, doubts, parts, search=None):
+def write_page(path, arguments, heading, sentences, result, doubts, parts, search=None):
     """Write a page.
 
-    `heading` and `sentences` are on the file and the model, `numbers` rows of results, `doubts` remarks on
-    the file and `parts` HTML on the rows. `search` is a tuple: the figure of all models, these in the order
-    of their ranks, the name of their measure for people, and its key in each model.
+    `heading` and `sentences` are on the file and the model, `result` the facts, `doubts` remarks on the
+    file and `parts` HTML on the rows. `search` is a pair: the figure of all models, and a DataFrame of
+    these in the order of their ranks.
     """
     # 1) the file and the results
     name = Path(arguments.file).name
-    body = [
-        f"<h1>{escape(name)}</h1>",
-        f"<p>{escape(heading.partition(': ')[2])}.</p>",
-        *(f"<p>{escape(sentence[0].upper() + sentence[1:])}.</p>" for sentence in sentences),
-        _table("Results", ("quantity", "value", ""), numbers),
-    ]
+    body = [f"<h1>{escape(name)}</h1>", f"<p>{escape(heading.partition(': ')[2])}.</p>"]
+    body += [f"<p>{escape(sentence[0].upper() + sentence[1:])}.</p>" for sentence in sentences]
+    body.append(_table("Results", pd.DataFrame(measures(result), columns=["quantity", "value"])))
     if doubts:
         items = "".join(f"<li>{escape(doubt)}</li>" for doubt in doubts)
-        body.append(
-            f"<details open><summary>Remarks on the file ({len(doubts)})</summary><ul>{items}</ul></details>"
-        )
+        body.append(f"<details open><summary>Remarks on the file</summary><ul>{items}</ul></details>")
     # 2) all models of a search
     if search is not None:
-        figure, models, measure, key = search
-        names = [name for name in models[0] if name != key]
-        shown = percent if key in ("error", "loo_rejection_rate") else float
-        rows = [(*(m[name] for name in names), shown(m[key])) for m in models[:MOST_ROWS]]
-        alternative = f"The {measure} of {len(models)} models; the table below has the numbers."
-        body += ["<h2>All models</h2>", _drawn(figure, "surface", alternative)]
-        body += ["<details><summary>The same as a table</summary>"]
-        body += [_table(f"Models by {measure}", (*names, measure), rows), "</details>"]
+        figure, models = search
+        caption = f"Models by {models.columns[-1]}{_more(len(models))}"
+        body += [
+            "<h2>All models</h2>",
+            _drawn(figure, "surface", f"{caption}: the table below has the numbers."),
+        ]
+        body += [f"<details><summary>The same as a table</summary>{_table(caption, models)}</details>"]
     # 3) the rows, the command and the versions
     command = escape(shlex.join(["svmselect", *arguments.words]))
     versions = [("Python", platform.python_version()), *((package, version(package)) for package in PACKAGES)]
     body += [*parts, f"<h2>How this was made</h2><pre><code>{command}</code></pre>"]
-    body += [_table("Versions", ("what", "version"), versions)]
-    page = (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        f"<title>{escape(f'svmselect {arguments.command}: {name}')}</title>\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>{STYLE}</style>\n<main>\n" + "\n".join(body) + "\n</main>\n</html>\n"
-    )
+    body.append(_table("Versions", pd.DataFrame(versions, columns=["what", "version"])))
+    title = escape(f"svmselect {arguments.command}: {name}")
     with replacing(Path(path)) as file:
-        file.write(page.encode())
+        file.write(PAGE.format(title=title, body="\n".join(body)).encode())
 
 
 def sections(task, predicted, method, model, data):
     """Return what the rows look like as HTML, from their predictions by models without them."""
     makers = {"classification": _class_parts, "regression": _number_parts, "one-class": _one_class_parts}
-    groups = (
-        zip(
-            map(name_of, model.classes_.tolist()),
-            np.split(model.support_, np.cumsum(model.n_support_)[:-1]),
-            strict=True,
-        )
-        if task.name == "classification"
-        else [("all", model.support_)]
+    groups = {"all": model.support_}
+    if task.name == "classification":
+        parts = np.split(model.support_, np.cumsum(model.n_support_)[:-1])
+        groups = dict(zip(map(name_of, model.classes_.tolist()), parts, strict=True))
+    support = pd.DataFrame(
+        {
+            "class": [*groups],
+            "number": [rows.size for rows in groups.values()],
+            f"rows of data{_more(model.support_.size)}": [
+                ", ".join(map(str, data.numbers[rows[:MOST_ROWS]])) for rows in groups.values()
+            ],
+        }
     )
-    rows = []
-    for name, support in groups:
-        listed = ", ".join(map(str, data.numbers[support[:MOST_ROWS]]))
-        rows.append((name, int(support.size), listed + (", ..." if support.size > MOST_ROWS else "")))
-    support = _table("By class", ("class", "number", "rows of data"), rows)
-    return [*makers[task.name](predicted, method, model, data), "<h2>Support vectors</h2>", support]
+    own = makers[task.name](predicted, method, model, data)
+    return [*own, "<h2>Support vectors</h2>", _table("By class", support)]
 
 
 def _class_parts(predicted, method, model, data):
     """Return the confusion matrix, the margins and the misclassified rows."""
-    names, codes = [*map(name_of, model.classes_.tolist())], np.searchsorted(model.classes_, data.y)
-    k = len(names)
-    counts = np.zeros((k, k), dtype=int)
-    np.add.at(counts, (codes, np.searchsorted(model.classes_, predicted)), 1)
-    wrong, parts = np.flatnonzero(predicted != data.y), [f"<h2>{method.capitalize()} classes</h2>"]
-    error = wrong.size / data.y.size
-    deviation = np.sqrt(error * (1 - error) / data.y.size)
-    parts.append(
-        f"<p>{wrong.size} of {data.y.size} rows are misclassified by the model without them: "
-        f"{percent(error)}, with a standard error of {percent(deviation)}.</p>"
-    )
-    if k <= 20:
-        rows = [(name, *map(int, row)) for name, row in zip(names, counts, strict=True)]
-        parts.append(
-            _table("Rows of each class, by the predicted class", ("class", *names), rows, matrix=True)
-        )
-    header, columns = ["row of data", "label", "taken for"], [data.numbers, data.y, predicted]
+    wrong = predicted != data.y
+    n, m = int(wrong.sum()), wrong.size
+    deviation = np.sqrt(n / m * (1 - n / m) / m)
+    names = [*map(name_of, model.classes_.tolist())]
+    pairs = pd.crosstab(data.y, predicted).reindex(index=model.classes_, columns=model.classes_, fill_value=0)
+    matrix = pd.DataFrame(pairs.to_numpy(), columns=names)
+    matrix.insert(0, "class", names, allow_duplicates=True)
+    parts = [
+        f"<h2>{method.capitalize()} classes</h2>",
+        f"<p>{n} of {m} rows are misclassified by the model without them: {text(Share(n / m))}, with a "
+        f"standard error of {text(Share(deviation))}.</p>",
+        _table("Rows of each class, by the predicted class", matrix),
+    ]
+    rows = pd.DataFrame({"row of data": data.numbers, "label": data.y, "taken for": predicted})
     if method == "leave-one-out":
-        margins = model.left_out_margins()
-        kind = (
-            "decision value, positive where the row is right"
-            if k == 2
-            else "votes for its class less the most for another"
-        )
+        rows["margin"] = model.left_out_margins()
+        kind = "votes for its class less the most for another"
+        if len(names) == 2:
+            kind = "decision value, positive where the row is right"
+        axes = _new_figure(3).subplots()
         figure = SearchDisplay(
-            "margins", "leave-one-out margin of a row", values=margins, wrong=predicted != data.y
+            "margins", "leave-one-out margin of a row", values=rows["margin"].to_numpy(), wrong=wrong
         )
-        figure = figure.plot(_new_figure(3).subplots()).figure_
-        parts += [f"<p>The margin of a row is its {kind}, by the model without it.</p>"]
-        parts += [_drawn(figure, "margins", f"Rows by their margin; {wrong.size} are misclassified.")]
-        wrong = wrong[np.argsort(margins[wrong], kind="stable")]
-        header, columns = [*header, "margin"], [*columns, margins]
-    rows = [tuple(_plain(column[n]) for column in columns) for n in wrong[:MOST_ROWS]]
-    return [*parts, _table(f"Misclassified rows{_more(wrong.size)}", header, rows) if rows else ""]
+        parts.append(f"<p>The margin of a row is its {kind}, by the model without it.</p>")
+        parts.append(
+            _drawn(figure.plot(axes).figure_, "margins", f"Rows by their margin; {n} are misclassified.")
+        )
+        rows = rows.sort_values("margin", kind="stable")
+    if n:
+        parts.append(_table(f"Misclassified rows{_more(n)}", rows[rows["label"] != rows["taken for"]]))
+    return parts
 
 
 def _number_parts(predicted, method, model, data):
     """Return the residuals, the jackknife+ interval, and the largest residuals."""
     residuals, m = data.y - predicted, data.y.size
-    size = np.abs(residuals)
-    deviation = size.std() / np.sqrt(m)
+    size, epsilon = np.abs(residuals), model.epsilon_
     # left-out residuals of copies are epsilon, but for round-off
-    edge = ROUND_OFF * max(float(np.ptp(data.y)), model.epsilon_)
-    inside = int(np.count_nonzero(zero_within(size - model.epsilon_, edge) <= 0))
-    figure = _new_figure(3)
-    ax = figure.subplots()
-    ax.axhspan(-model.epsilon_, model.epsilon_, color="0.85")
-    ax.axhline(0, color="0.5", linewidth=0.8)
-    ax.plot(predicted, residuals, "o", markersize=3, alpha=0.6)
-    ax.set(xlabel=f"{method} prediction", ylabel="residual")
+    edge = ROUND_OFF * max(float(np.ptp(data.y)), epsilon)
+    n = np.count_nonzero(zero_within(size - epsilon, edge) <= 0)
+    inside = f"{n} of {m} are at most epsilon, {epsilon:.3g}"
+    axes = _new_figure(3).subplots()
+    axes.axhspan(-epsilon, epsilon, color="0.85")
+    axes.axhline(0, color="0.5", linewidth=0.8)
+    axes.plot(predicted, residuals, "o", markersize=3, alpha=0.6)
+    axes.set(xlabel=f"{method} prediction", ylabel="residual")
     parts = [
-        f"<h2>{method.capitalize()} residuals</h2><p>A residual is a number less the prediction by the model "
-        f"without its row: mean absolute error {size.mean():.6g}, with a standard error of {deviation:.3g}; "
-        f"{inside} of {m} are at most epsilon, {model.epsilon_:.3g}.</p>"
+        f"<h2>{method.capitalize()} residuals</h2>",
+        f"<p>A residual is a number less the prediction by the model without its row: mean absolute error "
+        f"{size.mean():.6g}, with a standard error of {size.std() / np.sqrt(m):.3g}; {inside}.</p>",
     ]
     if method == "leave-one-out":
-        width = np.diff(model.predict_interval(data.rows, ALPHA), axis=1)
-        if np.isfinite(width).all():
-            parts.append(
-                f"<p>Jackknife+ intervals for {1 - ALPHA:.0%} of new rows are {np.median(width):.6g} wide "
-                "(the median).</p>"
-            )
-    worst = np.argsort(-size, kind="stable")[:MOST_ROWS]
-    rows = [
-        tuple(_plain(column[n]) for column in (data.numbers, data.y, predicted, residuals)) for n in worst
-    ]
-    parts.append(
-        _drawn(figure, "residuals", f"Residuals beside predictions; {inside} of {m} are at most epsilon.")
-    )
-    return [
-        *parts,
-        _table(f"Largest residuals{_more(m)}", ("row of data", "number", "prediction", "residual"), rows),
-    ]
+        width = np.median(np.diff(model.predict_interval(data.X, ALPHA), axis=1))
+        parts.append(
+            f"<p>Jackknife+ intervals for {1 - ALPHA:.0%} of new rows are {width:.6g} wide (the median).</p>"
+        )
+    rows = {"row of data": data.numbers, "number": data.y, "prediction": predicted, "residual": residuals}
+    rows = pd.DataFrame(rows).iloc[np.argsort(-size, kind="stable")]
+    figure = _drawn(axes.figure, "residuals", f"Residuals beside predictions; {inside}.")
+    return [*parts, figure, _table(f"Largest residuals{_more(m)}", rows)]
 
 
 def _one_class_parts(values, method, model, data):
     """Return the decision values and the rejected rows."""
-    rejected = np.flatnonzero(values < 0)
-    rejected = rejected[np.argsort(values[rejected], kind="stable")]
+    rejected = values < 0
+    n, m = int(rejected.sum()), values.size
     display = SearchDisplay("margins", "leave-one-out decision value of a row", values=values)
-    ax = display.plot(_new_figure(3).subplots()).ax_
-    names = [f"accepted ({values.size - rejected.size})", f"rejected ({rejected.size})"]
-    for entry, name in zip(ax.get_legend().get_texts(), names, strict=True):
+    axes = display.plot(_new_figure(3).subplots()).ax_
+    names = (f"accepted ({m - n})", f"rejected ({n})")
+    for entry, name in zip(axes.get_legend().get_texts(), names, strict=True):
         entry.set_text(name)
-    header, columns = ["row of data", "decision value"], [data.numbers, values]
-    if data.y is not None:
-        header, columns = [*header, "label"], [*columns, data.y]
-    rows = [tuple(_plain(column[n]) for column in columns) for n in rejected[:MOST_ROWS]]
+    rows = pd.DataFrame({"row of data": data.numbers, "decision value": values})
+    rows = rows if data.y is None else rows.assign(label=data.y)
+    rows = rows[rejected].sort_values("decision value", kind="stable")
     return [
         "<h2>Leave-one-out decision values</h2>",
-        f"<p>{rejected.size} of {values.size} rows are rejected by the model without them: their value is "
-        "below 0.</p>",
-        _drawn(display.figure_, "values", f"Rows by their decision values; {rejected.size} below 0."),
-        _table(f"Rejected rows{_more(rejected.size)}", header, rows) if rows else "",
+        f"<p>{n} of {m} rows are rejected by the model without them: their value is below 0.</p>",
+        _drawn(display.figure_, "values", f"Rows by their decision values; {n} below 0."),
+        *([_table(f"Rejected rows{_more(n)}", rows)] if n else []),
     ]
-
-
-def _plain(value):
-    """Return a number of NumPy as one of Python, and a class as text."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return name_of(value) if isinstance(value, str) else value
 
 
 def _more(n):
@@ -234,36 +209,19 @@ def _drawn(figure, name, alternative):
     """Return a figure as HTML, with a text for those who do not see it; its ids begin with its name."""
     file = io.BytesIO()
     _draw(figure, file, "svg")
-    svg = file.getvalue().decode()
+    svg, label = file.getvalue().decode(), f'role="img" aria-label="{escape(alternative)}"'
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", svg[svg.index("<svg") :])
-    label = f'<svg role="img" aria-label="{escape(alternative)}"'
-    return f"<figure>{svg.replace('<svg', label, 1)}</figure>"
+    return f"<figure>{svg.replace('<svg', f'<svg {label}', 1)}</figure>"
 
 
-def _table(caption, header, rows, matrix=False):
-    """Return a table of at least one row as HTML; columns of numbers are right-aligned."""
-    columns = [*zip(*rows, strict=True)]
-    if not any(columns[-1]) and len(columns) == len(header) and header[-1] == "":
-        header, columns = header[:-1], columns[:-1]
-    rows = [*zip(*columns, strict=True)]
-
-    def is_number(value):
-        return isinstance(value, int | float) or re.fullmatch(r"[0-9.]+ %", str(value)) is not None
-
-    kinds = ["number" if all(map(is_number, column)) else "" for column in columns]
-    cells = [
-        [
-            f'<th scope="col" class="{k}">{escape(str(name))}</th>'
-            for k, name in zip(kinds, header, strict=True)
-        ]
-    ]
-    for n, row in enumerate(rows):
-        marks = [" right" if j == n + 1 else " wrong" if row[j] else "" for j in range(len(row))]
-        marks = ["", *marks[1:]] if matrix else [""] * len(row)
-        parts = zip(kinds, marks, row, strict=True)
-        cells.append([f'<td class="{kind}{mark}">{escape(text(value))}</td>' for kind, mark, value in parts])
-    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in cells)
-    return f'<div class="wide"><table><caption>{escape(caption)}</caption>\n{body}</table></div>'
+def _table(caption, frame):
+    """Return the first rows of a DataFrame as HTML."""
+    frame = frame[:MOST_ROWS].map(
+        lambda value: text(value.item() if isinstance(value, np.generic) else value)
+    )
+    table = frame.to_html(index=False, border=0, justify="left")
+    head, body = table.split("\n", 1)
+    return f'<div class="wide">{head}<caption>{escape(caption)}</caption>\n{body}</div>'
 
 
 def surface(search):
@@ -276,25 +234,20 @@ def rejection_rates(search):
 
     Each nu has a curve, and filled markers where a model is consistent.
     """
-    results, models = search.cv_results_, search.cv_results_["params"]
-    figure = _new_figure(4)
-    ax = figure.subplots()
-    x_name = "gamma" if "gamma" in search.param_grid else "nu"
-    x = np.array([model[x_name] for model in models])
-    curve = np.array([model["nu"] if x_name == "gamma" else 0.0 for model in models])
-    rates, consistent = 100 * results["loo_rejection_rate"], results["consistent"]
-    for number, nu in enumerate(np.unique(curve)):
-        part = np.flatnonzero(curve == nu)
-        part = part[np.argsort(x[part])]
-        name = f"nu = {nu:.3g}" if x_name == "gamma" else None
-        (line,) = ax.plot(x[part], rates[part], "os^vD"[number % 5] + "-", fillstyle="none", label=name)
-        filled = part[consistent[part]]
-        ax.plot(x[filled], rates[filled], line.get_marker(), color=line.get_color())
-    best = results["rank_test_score"].argmin()
-    ax.plot(x[best], rates[best], "*", markersize=14, color="tab:red", label="chosen")
-    ax.set(xscale="log", xlabel=x_name, ylabel="left-out rows that are rejected (%)")
-    ax.legend(frameon=False, title="filled: consistent")
-    return figure
+    results, models = search.cv_results_, pd.DataFrame(search.cv_results_["params"])
+    axes, x = _new_figure(4).subplots(), "gamma" if "gamma" in models else "nu"
+    models["rate"], models["consistent"] = 100 * results["loo_rejection_rate"], results["consistent"]
+    for number, (nu, part) in enumerate(models.groupby("nu") if x == "gamma" else [(None, models)]):
+        part, mark = part.sort_values(x), "os^vD"[number % 5]
+        label = None if nu is None else f"nu = {nu:.3g}"
+        (line,) = axes.plot(part[x], part["rate"], f"{mark}-", fillstyle="none", label=label)
+        filled = part[part["consistent"]]
+        axes.plot(filled[x], filled["rate"], mark, color=line.get_color())
+    best = models.iloc[search.best_index_]
+    axes.plot(best[x], best["rate"], "*", markersize=14, color="tab:red", label="chosen")
+    axes.set(xscale="log", xlabel=x, ylabel="left-out rows that are rejected (%)")
+    axes.legend(frameon=False, title="filled: consistent")
+    return axes.figure
 
 
 def plot(figure, path):

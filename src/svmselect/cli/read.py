@@ -11,41 +11,34 @@ import gzip
 import io
 import lzma
 import re
-import stat
 import sys
 import warnings
 import zlib
 from dataclasses import dataclass
-from itertools import islice, product
+from decimal import Decimal
+from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
 
-from svmselect.cli.arguments import is_number
+from svmselect.cli.arguments import MAX_BYTES, is_number
 from svmselect.csr import as_csr
 
-__all__ = ["Table", "opened", "unpacked"]
+__all__ = ["MISSING", "Table", "opened", "unpacked"]
 
 SAMPLE = 20  # lines from which the format of a text is told
 CHUNK = 2**20
-# Bytes that pandas takes for a cell and for a column, and SciPy for a feature's value.
-CELL, COLUMN, PAIR = 24, 2000, 40
-MISSING = (
-    "",
-    "?",
-    *(
-        "".join(cases)
-        for w in ("na", "n/a", "nan", "null", "none")
-        for cases in product(*((c, c.upper()) if c != "/" else (c,) for c in w))
-    ),
-)
-PURE = ("string", "boolean", "empty")  # kinds of columns that are parsed as a whole
-OPENERS = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+# Bytes that pandas takes for a cell and for a column.
+CELL, COLUMN = 24, 2000
+WORDS = ("NA", "N/A", "NaN", "Null", "None")
+MISSING = ("", "?", *{case for word in WORDS for case in (word, word.upper(), word.lower(), word.title())})
 # the first bytes of compressed files; they are no text
-PACKED = {".gz": rb"\x1f\x8b", ".bz2": rb"BZh[1-9]1AY&SY", ".xz": rb"\xfd7zXZ\x00"}
+OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh[1-9]1AY&SY": bz2.open, rb"\xfd7zXZ\x00": lzma.open}
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 PARQUET = b"PAR1"  # its first bytes
-ARFF = re.compile(r"(\s*%[^\n]*\n)*\s*@relation\b", re.IGNORECASE)
+ARFF = re.compile(rb"(\s*%[^\n]*\n)*\s*@relation\b", re.IGNORECASE)
 # the beginnings of files that are no table, and the remedy
 FOREIGN = {
     rb"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save it as CSV",
@@ -91,17 +84,15 @@ class Table:
     def number_of(self, column):
         """Return the number of a column from 0, given its name or its number from 1."""
         names = self.names or []
-        if column in names:
-            if names.count(column) > 1:
-                raise ValueError(
-                    f"{self.path}: {names.count(column)} columns are named {column!r}; give a number"
-                )
+        if names.count(column) == 1:
             return names.index(column)
+        if column in names:
+            raise ValueError(
+                f"{self.path}: {names.count(column)} columns are named {column!r}; give a number"
+            )
         if re.fullmatch("-?[0-9]+", column) and 1 <= abs(int(column)) <= self.width:
             return int(column) - 1 if int(column) > 0 else self.width + int(column)
-        known = (
-            f"the names are {', '.join(map(repr, names))}" if names else f"the columns are 1 to {self.width}"
-        )
+        known = f"the names are {', '.join(map(repr, names))}" if names else f"there are {self.width} columns"
         raise ValueError(f"{self.path}: there is no column {column!r} ({known})")
 
     def check_names(self, used):
@@ -109,35 +100,36 @@ class Table:
         for j in used if self.names is not None else ():
             name = self.names[j]
             if not name or re.fullmatch("Unnamed: [0-9]+", name):
-                raise ValueError(
-                    f"{self.path}: column {j + 1} has no name, as an index that pandas writes: name it, or "
-                    f"leave it out with --ignore {j + 1}"
-                )
-            if self.names.count(name) > 1:
-                numbers = [k + 1 for k, other in enumerate(self.names) if other == name]
-                raise ValueError(
-                    f"{self.path}: columns {numbers[0]} and {numbers[1]} are both named {name!r}: rename "
-                    f"one, or leave it out with --ignore {numbers[1]}"
-                )
+                fault, leave = f"column {j + 1} has no name, as an index that pandas writes: name it", j + 1
+            elif self.names.count(name) > 1:
+                first, leave = [k + 1 for k, other in enumerate(self.names) if other == name][:2]
+                fault = f"columns {first} and {leave} are both named {name!r}: rename one"
+            else:
+                continue
+            raise ValueError(f"{self.path}: {fault}, or leave it out with --ignore {leave}")
 
     def frame(self, used, text=(), labels=()):
         """Return the used columns as a DataFrame whose columns are their numbers from 0.
 
         Columns of `text` are not parsed as numbers. In `labels` only an empty cell is missing.
         """
-        from pandas.api.types import infer_dtype, is_numeric_dtype
+        from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-        if not isinstance(self.content, bytes):
-            frame = self.content.iloc[:, used].set_axis(used, axis=1)
-        else:
+        if isinstance(self.content, bytes):
             frame = self._parsed(text, labels)[used]
-            # pandas parses parts of a column, and may read numbers in one and words in another
-            mixed = [j for j in used if frame[j].dtype == object and infer_dtype(frame[j]) not in PURE]
-            if mixed:
-                frame[mixed] = self._parsed({*text, *mixed}, labels)[mixed]
+        else:
+            frame = self.content.iloc[:, used].set_axis(used, axis=1)
         for j in used:
-            if not is_numeric_dtype(frame[j]) or j in text:
-                frame[j] = _words(frame[j], j in text, ("",) if j in labels else MISSING)
+            column, missing = frame[j], ("",) if j in labels else MISSING
+            if is_numeric_dtype(column) or is_bool_dtype(column):
+                if j in text:
+                    frame[j] = column.map(str, na_action="ignore").astype(object)
+            elif any(
+                type(w) is int or (isinstance(w, str) and (w != w.strip() or w in missing))
+                for w in column.unique()
+            ):
+                words = column.map(lambda w: w if isinstance(w, bool) else str(w).strip(), na_action="ignore")
+                frame[j] = words.where(~words.isin(missing))
         return frame
 
     def _parsed(self, text, labels):
@@ -150,38 +142,36 @@ class Table:
         for _ in range(self.skipped):
             start = self.content.find(b"\n", start) + 1
         has_words = any(self.content.find(mark, start) >= 0 for mark in (b"n", b"N", b"?"))
-        missing = {j: ("",) if j in labels else MISSING for j in range(self.width)} if has_words else ("",)
+        read = partial(
+            pandas.read_csv,
+            sep=r"\s+" if self.delimiter is None else self.delimiter,
+            header=None,
+            skiprows=self.skipped,
+            dtype=dict.fromkeys(text, str),
+            keep_default_na=False,
+            na_values={j: ("",) if j in labels else MISSING for j in range(self.width)} if has_words else "",
+            skipinitialspace=self.content.find(b" ", start) >= 0,
+            float_precision="round_trip" if old else None,
+        )
         try:
-            with warnings.catch_warnings(action="ignore", category=pandas.errors.DtypeWarning):
-                frame = pandas.read_csv(
-                    io.BytesIO(self.content),
-                    sep=r"\s+" if self.delimiter is None else self.delimiter,
-                    header=None,
-                    index_col=False,
-                    skiprows=self.skipped,
-                    dtype=dict.fromkeys(text, str),
-                    keep_default_na=False,
-                    na_values=missing,
-                    skipinitialspace=self.content.find(b" ", start) >= 0,
-                    **({"float_precision": "round_trip"} if old else {}),
-                )
-        except pandas.errors.ParserError as error:
-            frame, fault = None, error
-        if frame is None or frame.shape[1] != self.width:
+            with warnings.catch_warnings(action="error", category=pandas.errors.DtypeWarning):
+                frame = read(io.BytesIO(self.content))
+        except pandas.errors.DtypeWarning:  # parts of a column are numbers, and others are words
+            frame = read(io.BytesIO(self.content), low_memory=False)
+        except pandas.errors.ParserError as error:  # of a row that is longer
             _check_rows(self.path, self.content, self.delimiter, self.width)
-            raise ValueError(f"{self.path}: {' '.join(str(fault).split())}")
+            raise ValueError(f"{self.path}: {' '.join(str(error).split())}") from None
+        if frame.shape[1] != self.width or frame[self.width - 1].isna().any():  # as in a row that is shorter
+            _check_rows(self.path, self.content, self.delimiter, self.width)
         return frame
 
-    def place(self, n):
-        """Return row n of the data, from 0, for people: its line, or its number from 1."""
-        if not isinstance(self.content, bytes):
-            return f"row {n + 1}"
-        lines = (number for number, row in _rows(self.content, self.delimiter) if any(row))
-        return f"line {next(islice(lines, n + (self.names is not None), None))}"
-
     def cell(self, n, j):
-        """Return the sentence's beginning for row n and column j: the file, the line and the column."""
-        return f"{self.path}, {self.place(n)}, column {self.title(j)}"
+        """Return how a sentence on row n, from 0, of column j begins: the file, the line and the column."""
+        place = f"row {n + 1}"
+        if isinstance(self.content, bytes):
+            lines = (number for number, row in _rows(self.content, self.delimiter) if any(row))
+            place = f"line {next(islice(lines, n + (self.names is not None), None))}"
+        return f"{self.path}, {place}, column {self.title(j)}"
 
 
 @dataclass(frozen=True)
@@ -193,28 +183,14 @@ class _LIBSVMText:
     labels: np.ndarray
 
 
-def _words(column, as_text, missing):
-    """Return a column of words without white space around, and None where one is missing."""
-    import pandas
-
-    if column.dtype == bool or pandas.api.types.is_numeric_dtype(column):
-        return column.map(str, na_action="ignore").astype(object) if as_text else column
-    kinds = [word for word in column.unique() if isinstance(word, str)]
-    if all(word == word.strip() and word not in missing for word in kinds):
-        return column
-    words = column.map(lambda word: word.strip() if isinstance(word, str) else word, na_action="ignore")
-    return words.where(~words.isin(missing))
-
-
-def opened(path, header=None, delimiter=None, zero_based=False, max_bytes=2**30, label=None, names=()):
+def opened(arguments, names=()):
     """Return a file as a Table or as _LIBSVMText, told from its content.
 
     Parameters
     ----------
-    path : str
-        "-" is standard input. gzip, bzip2 and xz are unpacked.
-    header, delimiter, zero_based, max_bytes, label
-        The options of the command line. A delimiter says that the file is a table.
+    arguments : Namespace
+        The file, "-" for standard input, and the options of the command line on files. A delimiter says that
+        the file is a table.
     names : list of str
         Names of columns that are looked for: a first line that has some names the columns.
 
@@ -223,66 +199,50 @@ def opened(path, header=None, delimiter=None, zero_based=False, max_bytes=2**30,
     ValueError
         The sentence names the file, and the line and the cell where there is one.
     """
-    raw = unpacked(path, max_bytes)
+    path, limit, delimiter = str(arguments.file), arguments.max_bytes, arguments.delimiter
+    raw = unpacked(path, limit)
+    # 1) formats with names of their own
+    told = {"--header": arguments.header is not None, "--delimiter": delimiter is not None}
+    told |= {"--zero-based": arguments.zero_based}
     if raw.startswith(PARQUET):
-        _refuse(path, "CSV files", "Parquet", {"--header": header is not None, "--delimiter": delimiter})
-        return _parquet(path, raw, max_bytes)
+        _refuse(path, "a Parquet file", told)
+        return _parquet(path, raw, limit)
     for beginning, kind in FOREIGN.items():
-        if delimiter is None and re.match(beginning, raw.removeprefix(b"\xef\xbb\xbf")):
+        if delimiter is None and re.match(beginning, raw.removeprefix(BYTE_ORDER_MARK)):
             raise ValueError(f"{path}: looks like {kind}")
     content = _checked_text(path, raw)
-    if ARFF.match(content[: 2**16].decode(errors="replace")):
-        return _arff(path, content, max_bytes)
+    if ARFF.match(content[: 2**16]):
+        _refuse(path, "an ARFF file", told)
+        return _arff(path, content, limit)
+    # 2) text
     if delimiter is None and _is_libsvm(path, content):
-        _check_memory(path, len(content) + PAIR * content.count(b":"), max_bytes)
-        return _libsvm(path, content, zero_based)
-    _refuse(path, "LIBSVM text", "a table", {"--zero-based": zero_based})
-    return _csv(path, content, header, delimiter, max_bytes, label, names)
+        _refuse(path, "LIBSVM text", told | {"--zero-based": False})
+        return _libsvm(path, content, arguments.zero_based)
+    _refuse(path, "a table", {"--zero-based": arguments.zero_based})
+    return _csv(path, content, arguments, names)
 
 
-def _refuse(path, kind, other, options):
-    """Raise a ValueError if an option is given that is for another kind of file than this one."""
-    for option, value in options.items():
-        if value:
-            raise ValueError(f"{path}: {option} is for {kind}, and this one is {other}")
+def _refuse(path, kind, told):
+    """Raise a ValueError for options that a kind of file does not have."""
+    for option in (option for option, given in told.items() if given):
+        raise ValueError(f"{path}: {option} is not for {kind}, as this one is")
 
 
-def unpacked(path, max_bytes=2**30):
-    """Return the bytes of a file, unpacked; raise a ValueError if it cannot be read or is too large.
-
-    The path is that of a file or a pipe; "-" is standard input. Files compressed with gzip, bzip2 or xz, told
-    by the end of the name or by the first bytes, are unpacked. No more than `max_bytes` are held, packed or
-    not.
-    """
-    raw = _bytes_of(path, max_bytes)
-    endings = [ending for ending, magic in PACKED.items() if re.match(magic, raw)]
-    ending = Path(path).suffix if Path(path).suffix in OPENERS else endings[0] if endings else None
-    if ending is not None:
-        try:
-            with OPENERS[ending](io.BytesIO(raw)) as file:
-                raw = _limited(file, path, max_bytes)
-        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-            raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
-    return raw
-
-
-def _bytes_of(path, max_bytes):
-    if str(path) == "-":
-        return _limited(sys.stdin.buffer, path, max_bytes)
-    path = Path(path)
+def unpacked(path, max_bytes=MAX_BYTES):
+    """Return the bytes of a file, unpacked; raise a ValueError if they are more than allowed."""
     try:
-        facts = path.stat()
-        if stat.S_ISREG(facts.st_mode):
-            _check_memory(path, facts.st_size, max_bytes)
-            return path.read_bytes()
-        if stat.S_ISFIFO(facts.st_mode):
-            with path.open("rb") as file:
-                return _limited(file, path, max_bytes)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ValueError(f"{path}: there is no such file") from None
+        with sys.stdin.buffer if str(path) == "-" else Path(path).open("rb") as file:
+            raw = _limited(file, path, max_bytes)
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from None
-    raise ValueError(f"{path}: is a {'folder' if stat.S_ISDIR(facts.st_mode) else 'device'}, not a file")
+    for magic, opener in OPENERS.items():
+        if re.match(magic, raw):
+            try:
+                with opener(io.BytesIO(raw)) as file:
+                    return _limited(file, path, max_bytes)
+            except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+                raise ValueError(f"{path}: cannot be unpacked ({' '.join(str(error).split())})") from None
+    return raw
 
 
 def _limited(file, path, max_bytes):
@@ -306,13 +266,14 @@ def _check_memory(path, n_bytes, max_bytes):
 
 def _checked_text(path, raw):
     """Return the bytes of a text without a byte order mark, and with LF line ends; it must be UTF-8."""
-    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    raw = raw.removeprefix(BYTE_ORDER_MARK)
     try:
         if not raw.isascii():
             raw.decode()
+        is_text = b"\0" not in raw
     except UnicodeDecodeError:
-        raise ValueError(f"{path}: not a text file in UTF-8") from None
-    if b"\0" in raw:
+        is_text = False
+    if not is_text:
         raise ValueError(f"{path}: not a text file in UTF-8")
     if b"\r" in raw:
         raw = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -321,36 +282,32 @@ def _checked_text(path, raw):
     return raw
 
 
-def _csv(path, content, header, delimiter, max_bytes, label, names):
+def _csv(path, content, arguments, names):
     """Return the Table of a CSV text; raise a ValueError unless all rows have as many cells as the first."""
     # 1) the size, before anything is split
-    lines = ((n, line) for n, line in enumerate(io.BytesIO(content), 1) if not line.isspace())
-    number, first = next(lines)
+    delimiter, limit = arguments.delimiter, arguments.max_bytes
+    number, first = next((n, line) for n, line in enumerate(io.BytesIO(content), 1) if not line.isspace())
     marks = max(first.count(mark) for mark in (b",", b";", b"\t", b" ", (delimiter or ",").encode()))
-    _check_memory(path, len(content) + COLUMN * marks, max_bytes)
+    _check_memory(path, len(content) + COLUMN * marks, limit)
     if delimiter is None:
         delimiter = _told_delimiter(content)
-    values, marks, ends = np.frombuffer(content, dtype=np.uint8), 0, not content.endswith(b"\n")
-    for begin in range(0, values.size, CHUNK):
-        part = values[begin : begin + CHUNK]
-        marks += int(np.count_nonzero(part == ord(delimiter or " ")))
-        ends += int(np.count_nonzero(part == ord("\n")))
-    cells = marks + ends
-    _check_memory(path, len(content) + CELL * cells, max_bytes)
-    # 2) the names, and rows of equal length; pandas refuses only those that are longer
+    if CELL * len(content) > limit:  # else there are too few cells
+        marks = content.count((delimiter or " ").encode()) + content.count(b"\n")
+        _check_memory(path, len(content) + CELL * marks, limit)
+    # 2) the names, and rows of equal length where pandas would not see it
     try:
         rows = [row for _, row in islice(_rows(content, delimiter), SAMPLE)]
         width = len(rows[0])
-        uneven = cells % width or marks != cells // width * (width - 1)
-        if delimiter is None or b'"' in content or uneven:
+        if delimiter is None or b'"' in content or any(len(row) != width for row in rows):
             _check_rows(path, content, delimiter, width)
     except csv.Error as error:
         raise ValueError(f"{path}: {error}") from None
+    header = arguments.header
     if header is None:
-        header = _has_header(path, rows, label, names)
+        header = _has_header(path, rows, {arguments.label, *names})
     if len(rows) == header:
         raise ValueError(f"{path}: no row of data")
-    return Table(str(path), rows[0] if header else None, width, content, delimiter, number if header else 0)
+    return Table(path, rows[0] if header else None, width, content, delimiter, number if header else 0)
 
 
 def _told_delimiter(content):
@@ -397,77 +354,64 @@ def _check_rows(path, content, delimiter, width):
         last = number
 
 
-def _has_header(path, rows, label, names):
+def _has_header(path, rows, names):
     """Return whether the first row names the columns; raise a ValueError where that cannot be told."""
     first, rest = rows[0], rows[1:]
-    if (label in first and not is_number(label)) or any(
-        name in first and not is_number(name) for name in names
-    ):
+    numbers = [cell for cell in first if is_number(cell)]
+    if not numbers or any(name in first and not is_number(name) for name in names if name):
         return True
-    numeric = [cell for cell in first if is_number(cell)]
-    if not numeric:
-        return True
-    settle = (
-        f"{path}, line 1: {{}}; --header says that it names the columns, and --no-header that it is a row"
-    )
-    empty = {j for j, cell in enumerate(first) if is_number(cell) or cell in MISSING}
-    above = [j for j in range(len(first)) if j not in empty and len(rest) > 1]
-    above = [j for j in above if all(is_number(row[j]) or row[j] in MISSING for row in rest)]
-    if above:
-        raise ValueError(
-            settle.format(f"{first[above[0]]!r} stands above numbers, and {numeric[0]!r} is one")
-        )
-    counts = [[str(n + begin) for n in range(len(numeric))] for begin in (0, 1)]
-    if numeric in counts and len(first) > 2 and all(row[-1] != first[-1] for row in rest):
-        raise ValueError(settle.format(f"its numbers count from {numeric[0]}, as names that pandas writes"))
+    fault = None
+    for cell, column in zip(first, zip(*rest, strict=True), strict=False):
+        named = not is_number(cell) and cell not in MISSING and len(rest) > 1
+        if named and all(is_number(word) or word in MISSING for word in column):
+            fault = f"{cell!r} stands above numbers, and {numbers[0]!r} is one"
+            break
+    counts = [[str(n + begin) for n in range(len(numbers))] for begin in (0, 1)]
+    if fault is None and numbers in counts and len(first) > 2 and all(row[-1] != first[-1] for row in rest):
+        fault = f"its numbers count from {numbers[0]}, as names that pandas writes"
+    if fault is not None:
+        how = "--header says that it names the columns, and --no-header that it is a row"
+        raise ValueError(f"{path}, line 1: {fault}; {how}")
     return False
 
 
 def _parquet(path, raw, max_bytes):
     """Return the Table of a Parquet file of numbers, bools and text."""
     try:
-        import pyarrow
-        import pyarrow.compute
         import pyarrow.parquet
     except ImportError:
-        raise ValueError(
-            f"{path}: a Parquet file, which needs pyarrow: install it, or write CSV instead"
-        ) from None
+        raise ValueError(f"{path}: Parquet needs pyarrow: install it, or write CSV instead") from None
+    from pandas.api.types import is_numeric_dtype
+
     try:
-        facts = pyarrow.parquet.ParquetFile(io.BytesIO(raw)).metadata
+        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(raw))
+        facts = file.metadata
         n_bytes = sum(facts.row_group(n).total_byte_size for n in range(facts.num_row_groups))
         cells = CELL * facts.num_rows * facts.num_columns + COLUMN * facts.num_columns
         _check_memory(path, max(n_bytes, cells), max_bytes)
-        # threads of pyarrow can abort a process that ends (apache/arrow issue 50482)
-        table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(raw)).read(use_threads=False)
+        # threads of pyarrow can abort a process that ends (apache/arrow issue 50482); whole numbers beside
+        # missing ones would be rounded
+        frame = file.read(use_threads=False).to_pandas(use_threads=False, integer_object_nulls=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise ValueError(f"{path}: not a Parquet file ({' '.join(str(error).split())})") from None
-    types, columns = pyarrow.types, {}
-    for j, (field, column) in enumerate(zip(table.schema, table.columns, strict=True)):
-        column = column.cast(field.type.value_type) if types.is_dictionary(field.type) else column
-        column = column.cast(pyarrow.float64()) if types.is_decimal(column.type) else column
-        if not any(test(column.type) for test in _tests(types)):
+    names = [str(name) for name in frame.columns]
+    frame = frame.reset_index(drop=True).set_axis(range(len(names)), axis=1)
+    for j in frame:
+        cells = [] if is_numeric_dtype(frame[j]) else frame[j].astype(object).dropna()
+        for odd in (cell for cell in cells if not isinstance(cell, str | bool | int | Decimal)):
+            kind = type(odd).__name__
             raise ValueError(
-                f"{path}, column {field.name!r}: holds {field.type}, which is neither a number nor text: "
-                "make it one"
+                f"{path}, column {names[j]!r}: holds a {kind}, neither a number nor text: make it one"
             )
-        if types.is_integer(column.type) and column.null_count:  # which pandas reads as float64
-            extremes = [value or 0 for value in pyarrow.compute.min_max(column).as_py().values()]
-            if max(map(abs, extremes)) > 2**53:
-                raise ValueError(
-                    f"{path}, column {field.name!r}: holds whole numbers above 2^53 beside missing ones"
-                )
-        columns[j] = column
-    if table.num_rows == 0:
+        frame[j] = frame[j] if len(cells) == 0 or isinstance(cells.iloc[0], bool) else cells.map(str)
+    return _checked_table(path, [name.strip() for name in names], frame)
+
+
+def _checked_table(path, names, frame):
+    """Return the Table of a DataFrame; raise a ValueError if it has no row."""
+    if len(frame) == 0:
         raise ValueError(f"{path}: no row of data")
-    frame = pyarrow.table([*columns.values()], names=[*map(str, columns)]).to_pandas(use_threads=False)
-    return Table(str(path), [name.strip() for name in table.column_names], len(columns), frame)
-
-
-def _tests(types):
-    """Return the tests of pyarrow for types that are read."""
-    text = (types.is_string, types.is_large_string, types.is_string_view)
-    return types.is_integer, types.is_floating, types.is_boolean, types.is_null, *text
+    return Table(path, names, len(names), frame)
 
 
 def _arff(path, content, max_bytes):
@@ -482,22 +426,19 @@ def _arff(path, content, max_bytes):
         raise ValueError(
             f"{path}: an ARFF file that cannot be read ({' '.join(str(error).split())})"
         ) from None
-    if not len(rows):
-        raise ValueError(f"{path}: no row of data")
-    columns = {
-        j: [w.decode() for w in rows[name]]
-        if kind in ("nominal", "string")
-        else rows[name].astype(np.float64)
-        for j, (name, kind) in enumerate(zip(meta.names(), meta.types(), strict=True))
-    }
-    return Table(str(path), meta.names(), len(columns), pandas.DataFrame(columns))
+    columns = [rows[name] for name in meta.names()]
+    columns = [
+        column.astype(np.float64) if kind == "numeric" else [word.decode() for word in column]
+        for column, kind in zip(columns, meta.types(), strict=True)
+    ]
+    return _checked_table(path, meta.names(), pandas.DataFrame(dict(enumerate(columns))))
 
 
 def _content_lines(content):
-    """Yield the number and the text of each line that is neither blank nor a comment."""
+    """Yield the number and the words of each line that is neither blank nor a comment."""
     for number, line in enumerate(io.TextIOWrapper(io.BytesIO(content), "utf-8"), 1):
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield number, line.partition("#")[0].strip()
+        if line.partition("#")[0].strip():
+            yield number, line.partition("#")[0].split()
 
 
 def _is_libsvm(path, content):
@@ -505,14 +446,13 @@ def _is_libsvm(path, content):
 
     Raise a ValueError for pairs that are written in another way.
     """
-    for number, line in _content_lines(content):
-        words = line.split()
-        if len(words) < 2 and not re.search("[,;|]", line):
+    for number, words in _content_lines(content):
+        if len(words) < 2 and not re.search("[,;|]", words[0]):
             continue  # a label alone
         pairs = [word for word in words[1:] if not word.startswith("qid:")]
-        if pairs and all(map(PAIR_OF_NUMBERS.fullmatch, pairs)) and all(map(PAIRED.fullmatch, pairs)):
+        if pairs and all(PAIR_OF_NUMBERS.fullmatch(pair) and PAIRED.fullmatch(pair) for pair in pairs):
             return not all(map(CLOCK.fullmatch, pairs)) or is_number(words[0])
-        cells = [cell for cell in re.split(r"[\s,;|]+", line)[1:] if cell]
+        cells = [cell for cell in re.split(r"[\s,;|]+", " ".join(words))[1:] if cell]
         if cells and all(map(PAIRED.fullmatch, cells)) and not all(map(CLOCK.fullmatch, cells)):
             raise ValueError(
                 f"{path}, line {number}: {cells[0]!r} is nearly a pair of LIBSVM text, which has a label and "
@@ -535,24 +475,19 @@ def _libsvm(path, content, zero_based):
         fault = True
     if fault:
         raise ValueError(f"{path}, {_fault(content, lowest)}")
-    if not labels.size:
-        raise ValueError(f"{path}: no row of data")
     bad = np.flatnonzero(~np.isfinite(X.data))
     if bad.size:
         row = np.searchsorted(X.indptr, bad[0], side="right")
         raise ValueError(f"{path}, row {row}: the value of feature {X.indices[bad[0]]} is not finite")
     if X.nnz == 0:
         raise ValueError(f"{path}: no row has a feature")
-    shape = X.shape[0], max(X.shape[1] - lowest, 0)
-    return _LIBSVMText(
-        str(path), scipy.sparse.csr_matrix((X.data, X.indices - lowest, X.indptr), shape=shape), labels
-    )
+    shape = X.shape[0], X.shape[1] - lowest
+    return _LIBSVMText(path, scipy.sparse.csr_matrix((X.data, X.indices - lowest, X.indptr), shape), labels)
 
 
 def _fault(content, lowest):
     """Return the first thing that is wrong with LIBSVM text, and its line."""
-    for number, line in _content_lines(content):
-        label, *pairs = line.split()
+    for number, (label, *pairs) in _content_lines(content):
         if not is_number(label):
             return f"line {number}: the label {label!r} is not one number, as LIBSVM text has it"
         last = lowest - 1
@@ -565,9 +500,9 @@ def _fault(content, lowest):
                 return f"line {number}: the first feature is {lowest}, got {index}{hint}"
             if int(index) <= last:
                 return f"line {number}: features must increase, and {index} comes after {last}"
-            last = int(index)
-            if last > MOST_FEATURES:
+            if int(index) > MOST_FEATURES:
                 return (
                     f"line {number}: feature {index} is beyond the {MOST_FEATURES} that a row may have here"
                 )
+            last = int(index)
     return "which is no LIBSVM text that scikit-learn reads"

@@ -6,22 +6,13 @@ from difflib import get_close_matches
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import (
-    average_precision_score,
-    f1_score,
-    get_scorer_names,
-    jaccard_score,
-    make_scorer,
-    precision_score,
-    r2_score,
-    recall_score,
-)
+from sklearn import metrics
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from svmselect.bounds import SINGLE_FITS
 from svmselect.cli.arguments import is_number
 from svmselect.cli.columns import MOST_CLASSES
-from svmselect.cli.output import name_of, percent
+from svmselect.cli.output import Share, name_of
 from svmselect.sklearn import SVC, SVR, OneClassSVM
 from svmselect.sklearn.candidates import DEFAULT
 from svmselect.sklearn.machine import LeftOutOneClass
@@ -31,31 +22,12 @@ from svmselect.sklearn.svr import LeftOutRegression
 
 __all__ = ["TASKS", "check_task", "task_of_model"]
 
-# scores of one of two classes: the metric, and the method of a classifier that gives its argument
+# scores of one of two classes, and the methods of a classifier that give their argument
 ONE_CLASS_SCORES = {
-    "average_precision": (average_precision_score, ("decision_function", "predict_proba")),
-    "f1": (f1_score, "predict"),
-    "jaccard": (jaccard_score, "predict"),
-    "precision": (precision_score, "predict"),
-    "recall": (recall_score, "predict"),
+    "average_precision": ("decision_function", "predict_proba"),
+    **dict.fromkeys(("f1", "jaccard", "precision", "recall"), "predict"),
 }
 SEARCHED = ("nu", "epsilon", "degree", "coef0", "class_weight")  # what a grid may hold beside C and gamma
-SMALL, LARGE = 0.1, 10.0  # other deviations of the targets are worth a remark
-
-
-def _named_score(option, text):
-    """Return the name of a score and its class or None; raise a ValueError for an unknown name."""
-    name, _, positive = (text or "accuracy").partition(":")
-    try:
-        Scoring(name)
-    except ValueError:
-        near = get_close_matches(name, get_scorer_names(), 1)
-        raise ValueError(
-            f"{option} must be a name of sklearn.metrics.get_scorer_names(), such as balanced_accuracy, f1 "
-            "or roc_auc, "
-            f"got {name!r}" + (f": is it {near[0]}?" if near else "")
-        ) from None
-    return (name if text else None), (positive or None)
 
 
 class _Task:
@@ -66,27 +38,26 @@ class _Task:
     refused: tuple[str, ...] = ()
     by = "cv"
     default_scoring: str | None = None
+    fold_scores: ClassVar[dict[str, str]] = {}
 
     def check(self, arguments):
-        """Raise a ValueError for options that this task does not have."""
-        given = vars(arguments)
+        """Raise a ValueError for options that this task does not have, and a bad --set."""
         for option in self.refused:
-            if given.get(option):
+            if vars(arguments).get(option):
                 raise ValueError(f"--{option} is not for --task {self.name}")
+        self.settings(arguments)
 
     def settings(self, arguments):
         """Return the values of --set by name: lists of those that select compares, else single values."""
-        known = self.kind().get_params()
+        known, kind = self.kind().get_params(), self.kind.__name__
         lists, single = {}, {}
         for name, values in arguments.set:
             if name in ("C", "gamma", "kernel", "calibration", "threshold"):
                 raise ValueError(f"--set {name}: there is an option --{name}")
             if name not in known:
                 near = get_close_matches(name, known, 1)
-                raise ValueError(
-                    f"--set {name}: a {self.kind.__name__} has no such parameter"
-                    + (f", is it {near[0]}?" if near else "")
-                )
+                hint = f", is it {near[0]}?" if near else ""
+                raise ValueError(f"--set {name}: a {kind} has no such parameter{hint}")
             if arguments.command == "select" and name in SEARCHED:
                 lists[name] = values
             elif len(values) > 1:
@@ -102,20 +73,43 @@ class _Task:
             single |= {"gamma": arguments.gamma} | ({"C": arguments.C} if arguments.C else {})
         return self.kind(**({"kernel": arguments.kernel} | single | parameters))
 
+    def scorer(self, option, text, data):
+        """Return a score as `Scoring` takes it, None for None, and parameters that an estimator needs for it.
+
+        Raise a ValueError, before anything is trained, if it is not for these labels.
+        """
+        if text is None:
+            return None, {}
+        scorer, name = self._scorer(option, text, data), text.partition(":")[0]
+        for right, parameters in self._right(data, text):
+            try:
+                Scoring(scorer).rehearse(right, self.truth(text, data))
+                return scorer, parameters
+            except (ValueError, TypeError, AttributeError) as error:
+                reason = error
+        macro = f"{name}_macro"
+        other = f"; {macro} or {name}:CLASS is" if macro in metrics.get_scorer_names() else ""
+        raise ValueError(f"{option} {text} is not for {self.name} of these labels{other}: {reason}")
+
+    def _scorer(self, option, text, data):
+        """Return the scorer that a text names."""
+        name, _, positive = text.partition(":")
+        if positive:
+            raise ValueError(f"{option} {text}: {name} of {self.name} has no class {positive}")
+        return name
+
+    def truth(self, text, data):
+        """Return the labels that a score compares with."""
+        return data.y
+
     def splitter(self, arguments, data, k, option, seed=0):
         """Return the splitter of k folds; raise a ValueError where the rows are too few."""
-        m, unit = (
-            (data.numbers.size, "rows")
-            if data.groups is None
-            else (np.unique(data.groups).size, "groups of --groups")
-        )
+        m, unit = data.numbers.size, "rows"
+        if data.groups is not None:
+            m, unit = np.unique(data.groups).size, "groups of --groups"
         if not 2 <= k <= m:
             raise ValueError(f"{option} must be from 2 to the {m} {unit}, got {k}")
         return (KFold if data.groups is None else GroupKFold)(k, shuffle=True, random_state=seed)
-
-    def remark(self, arguments, y):
-        """Return a remark on the labels, None where there is none."""
-        return None
 
     def leave_out(self, model, progress, decision_values):
         """Leave each training row out."""
@@ -133,137 +127,69 @@ class _Task:
 class _Classification(_Task):
     """The label is a class."""
 
-    name, kind = "classification", SVC
+    name, kind, refused = "classification", SVC, ("intervals",)
+    fold_scores: ClassVar = {"error": "accuracy", "balanced": "balanced_accuracy"}
 
     def check(self, arguments):
         """Raise a ValueError for options that cannot go together."""
         super().check(arguments)
         for option in ("calibration", "threshold"):
-            if vars(arguments).get(option):
-                if arguments.kernel == "sigmoid":
-                    raise ValueError(
-                        f"--{option} goes by leave-one-out, which --kernel sigmoid does not have"
-                    )
-                if arguments.save_as == "libsvm":
-                    raise ValueError(
-                        f"--{option} is nothing that LIBSVM's model file can hold: save the model as skops"
-                    )
-        if vars(arguments).get("intervals"):
-            raise ValueError("--intervals is for --task regression")
+            if vars(arguments).get(option) and arguments.kernel == "sigmoid":
+                raise ValueError(f"--{option} goes by leave-one-out, which --kernel sigmoid does not have")
+            if vars(arguments).get(option) and arguments.save_as == "libsvm":
+                raise ValueError(f"--{option} is nothing that LIBSVM's model file can hold: save it as skops")
 
-    def scorer(self, option, text, data):
-        """Return a score as `Scoring` takes it, None for None, and whether it needs probabilities.
+    def _scorer(self, option, text, data):
+        """Return the scorer that a text names, of the class behind its colon."""
+        name, _, positive = text.partition(":")
+        if not positive:
+            return name
+        if name not in ONE_CLASS_SCORES:
+            raise ValueError(
+                f"{option} {text}: {name} is not of one class, as {', '.join(ONE_CLASS_SCORES)} are"
+            )
+        classes = {name_of(label): label for label in np.unique(data.y).tolist()}
+        if positive not in classes:
+            raise ValueError(f"{option} {text}: {positive} is none of the classes {', '.join(classes)}")
+        metric, response = getattr(metrics, f"{name}_score"), ONE_CLASS_SCORES[name]
+        return metrics.make_scorer(metric, response_method=response, pos_label=classes[positive])
 
-        Raise a ValueError, before anything is trained, if it is not for these labels.
-        """
-        name, positive = _named_score(option, text)
-        if name is None:
-            return None, False
+    def _right(self, data, text):
+        """Yield a model that is right at each row, with and without probabilities, and its parameters."""
         classes, codes = np.unique(data.y, return_inverse=True)
-        named = ", ".join(map(name_of, classes.tolist()))
-        scorer = name
-        if positive is not None:
-            if name not in ONE_CLASS_SCORES:
-                raise ValueError(
-                    f"{option} {text}: {name} is not of one class, as {', '.join(ONE_CLASS_SCORES)} are"
-                )
-            labels = [label for label in classes.tolist() if name_of(label) == positive]
-            if not labels:
-                raise ValueError(f"{option} {text}: {positive} is none of the classes {named}")
-            metric, response = ONE_CLASS_SCORES[name]
-            scorer = make_scorer(metric, response_method=response, pos_label=labels[0])
         is_class, values = np.eye(classes.size)[codes], right_values(codes, classes.size)
-        for calibration in (None, "loo"):
-            right = LeftOut(SVC(calibration=calibration), classes, is_class, values, lambda: is_class)
-            try:
-                Scoring(scorer).rehearse(right, data.y, None)
-                return scorer, calibration is not None
-            except (ValueError, TypeError) as error:
-                reason = error
-        fitting = [f"{name}_macro"] if f"{name}_macro" in get_scorer_names() else []
-        if classes.size == 2 and name in ONE_CLASS_SCORES and positive is None:
-            fitting.append(f"{name}:{name_of(classes[1])}")
-        other = f"; {' or '.join(fitting)} is" if fitting else ""
-        raise ValueError(f"{option} {text} is not for the classes {named}{other}: {reason}")
-
-    def check_threshold(self, text, data):
-        """Return the score that tunes a threshold; raise a ValueError unless it can."""
-        scorer, _ = self.scorer("--threshold", text, data)
-        if scorer is None:
-            return None
-        classes, codes = np.unique(data.y, return_inverse=True)
-        if classes.size > 2:
-            raise ValueError(f"--threshold is for two classes, the file has {classes.size}")
-        scoring, is_class = Scoring(scorer), np.eye(2)[codes]
-        scoring.rehearse(
-            LeftOut(SVC(calibration="loo"), classes, is_class, right_values(codes, 2), lambda: is_class),
-            data.y,
-        )
-        if scoring.needs_values:
-            raise ValueError(f"--threshold is tuned by a score of predicted classes, and {text} is none")
-        return scorer
+        for parameters in ({}, {"calibration": "loo"}):
+            yield LeftOut(SVC(**parameters), classes, is_class, values, lambda: is_class), parameters
 
     def splitter(self, arguments, data, k, option, seed=0):
         """Return the splitter of k folds in which classes have about their shares; see `_Task`."""
         labels, counts = np.unique(data.y, return_counts=True)
         if not 2 <= k <= counts.min():
-            rarest = name_of(labels[counts.argmin()])
-            number = "; --task regression takes the label for a number" if data.y.dtype.kind == "i" else ""
-            instead = (
-                f"; --by loo needs no folds{number}"
-                if option == "--folds" and arguments.command == "select"
-                else number
-            )
-            count = counts.min()
-            if count == 1:
-                raise ValueError(
-                    f"{option} needs two rows of each class, and class {rarest} has one{instead}"
-                )
+            rarest = f"class {name_of(labels[counts.argmin()])} has {counts.min()}"
+            hints = ["--by loo needs no folds"] * (arguments.command == "select" and option == "--folds")
+            hints += ["--task regression takes the label for a number"] * (data.y.dtype.kind == "i")
             raise ValueError(
-                f"{option} must be from 2 to the {count} rows of class {rarest}, got {k}{instead}"
+                f"{option} {k} needs from 2 to {k} rows of each class, and {'; '.join([rarest, *hints])}"
             )
         if data.groups is None:
             return StratifiedKFold(k, shuffle=True, random_state=seed)
         super().splitter(arguments, data, k, option)
-        splitter = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
-        for h, (train, held_out) in enumerate(splitter.split(data.y, data.y, data.groups), 1):
-            absent, unseen = np.setdiff1d(labels, data.y[train]), np.setdiff1d(labels, data.y[held_out])
-            lack = None if held_out.size else "no row"
-            if absent.size:
-                lack = f"no row of class {name_of(absent[0])} to train on"
-            elif unseen.size and arguments.scoring not in (None, "accuracy"):
-                lack = f"no row of class {name_of(unseen[0])} to score {arguments.scoring} by"
-            if lack:
-                raise ValueError(
-                    f"{option} {k} with --groups leaves {lack} in fold {h}: take fewer folds, or smaller "
-                    "groups"
-                )
-        return splitter
+        return StratifiedGroupKFold(k, shuffle=True, random_state=seed)
 
     def leave_out(self, model, progress, decision_values):
         """Leave each training row out."""
         model.leave_one_out(progress, decision_values=decision_values)
 
     def span(self, model):
-        """Return estimates and bounds of the left-out error from one fit, for JSON and as rows of a table."""
-        values = {one.key: (one.name, float(getattr(model, f"{one.key}_"))) for one in SINGLE_FITS}
-        facts = {key: value for key, (_, value) in values.items()}
-        return facts, [(name, percent(value)) for name, value in values.values()]
+        """Return estimates and bounds of the left-out error from one fit."""
+        return {one.key: Share(getattr(model, f"{one.key}_")) for one in SINGLE_FITS}
 
-    fold_scores: ClassVar = {"error": "accuracy", "balanced": "balanced_accuracy"}
-
-    def fold_results(self, scores, k, y, balanced):
-        """Return the errors of k folds, from an array of scores by name: for JSON and as rows of a table."""
-        errors, weighted = 1 - scores["error"], 1 - float(scores["balanced"].mean())
-        facts = {"cv_error": errors.mean(), "cv_error_deviation": errors.std(), "fold_errors": errors}
-        facts["weighted_cv_error"] = weighted if balanced else errors.mean()
-        rows = [(f"{k}-fold error", percent(errors.mean()))]
-        rows += [("weighted by class", percent(weighted))] if balanced else []
-        return (
-            facts,
-            rows,
-            [("deviation over the folds", percent(errors.std())), ("worst fold", percent(errors.max()))],
-        )
+    def fold_results(self, scores, balanced):
+        """Return the errors of folds, from an array of scores by name."""
+        errors = 1 - scores["error"]
+        weighted = {"weighted_cv_error": Share(1 - scores["balanced"].mean())} if balanced else {}
+        spread = {"cv_error_deviation": Share(errors.std()), "worst_fold": Share(errors.max())}
+        return {"cv_error": Share(errors.mean()), **weighted, **spread, "fold_errors": errors}
 
     def about(self, y):
         """Return facts on the labels for JSON, and a phrase for people."""
@@ -271,65 +197,46 @@ class _Classification(_Task):
         sizes = {name_of(label): int(n) for label, n in zip(classes.tolist(), counts, strict=True)}
         return {"classes": sizes}, "classes " + ", ".join(f"{label} ({n})" for label, n in sizes.items())
 
-    def results(self, key, title, predicted, y, weighted=False):
-        """Return errors of predictions, for JSON and as rows of a table."""
+    def results(self, key, predicted, y, weighted=False):
+        """Return errors of predictions, by names that have a key."""
         wrong = predicted != y
-        facts, rows = {f"{key}_error": float(wrong.mean())}, []
+        facts = {f"{key}_error": Share(wrong.mean()), f"{key}_errors": int(wrong.sum())}
         if weighted:
-            _, codes = np.unique(y, return_inverse=True)
-            each = np.bincount(codes, weights=wrong) / np.bincount(codes)
-            rows = [("weighted by class", percent(each.mean()), "")]
-            facts[f"weighted_{key}_error"] = float(each.mean())
-        return facts, [
-            (f"{title} error", percent(wrong.mean()), f"{wrong.sum()} of {wrong.size} rows"),
-            *rows,
-        ]
+            each = [wrong[y == label].mean() for label in np.unique(y)]
+            facts[f"weighted_{key}_error"] = Share(np.mean(each))
+        return facts
 
-    def left_out(self, model, y):
-        """Return predictions of rows by the model without each, facts and rows of a table."""
-        predicted, balanced = model.loo_predictions_, model.class_weight == "balanced"
-        facts, rows = self.results("loo", "leave-one-out", predicted, y, weighted=balanced)
-        facts = (
-            {"weighted_loo_error": facts["loo_error"]} | facts | {"loo_errors": int((predicted != y).sum())}
-        )
-        return predicted, facts, rows
+    def left_out(self, model, data):
+        """Return predictions of rows by the model without each, and their errors."""
+        predicted = model.loo_predictions_
+        facts = self.results("loo", predicted, data.y, model.class_weight == "balanced")
+        return predicted, facts | {"misclassified_rows": data.numbers[predicted != data.y]}
 
     def baseline(self, y):
-        """Return the error of the best constant, for JSON and for people."""
-        classes, counts = np.unique(y, return_counts=True)
-        error = 1 - counts.max() / y.size
-        return {"baseline_error": error}, [
-            (f"always {name_of(classes[counts.argmax()])}", percent(error), "the largest class")
-        ]
+        """Return the error of the best constant."""
+        return {"baseline_error": Share(1 - np.unique(y, return_counts=True)[1].max() / y.size)}
 
     def search_values(self, search, arguments):
         """Return the columns that models are listed by; see `_Task`."""
         if arguments.scoring:
             return super().search_values(search, arguments)
-        results, exact = search.cv_results_, arguments.by == "loo"
-        weighted = search.scoring_ == "weighted_accuracy"
-        errors = results["loo_error"] if exact and not weighted else 1 - results["mean_test_score"]
+        results, weighted = search.cv_results_, search.scoring_ == "weighted_accuracy"
+        errors = 1 - results["mean_test_score"]
+        if arguments.by == "loo" and not weighted:
+            errors = results["loo_error"]
         return {"error": errors}, "error weighted by class" if weighted else "error"
 
 
 class _Regression(_Task):
     """The label is a number to predict."""
 
-    name, kind = "regression", SVR
-    refused = ("calibration", "threshold")
+    name, kind, refused = "regression", SVR, ("calibration", "threshold")
     default_scoring = "neg_mean_absolute_error"
+    fold_scores: ClassVar = {"error": default_scoring, "squared": "neg_root_mean_squared_error"}
 
-    def scorer(self, option, text, data):
-        """Return a score as `Scoring` takes it, and that it needs no probabilities; see `_Classification`."""
-        name, positive = _named_score(option, text)
-        if positive is not None:
-            raise ValueError(f"{option} {text}: {name} of numbers has no class {positive}")
-        if name is not None:
-            try:
-                Scoring(name).rehearse(LeftOutRegression(data.transformed, data.y), data.y, None)
-            except (ValueError, TypeError, AttributeError) as error:
-                raise ValueError(f"{option} {name} is not for numbers: {error}") from None
-        return name, False
+    def _right(self, data, text):
+        """Yield a model that is right at each row, and no parameters."""
+        yield LeftOutRegression(data.X, data.y), {}
 
     def about(self, y):
         """Return facts on the targets for JSON, and a phrase for people."""
@@ -337,58 +244,33 @@ class _Regression(_Task):
         return {"targets": facts}, f"numbers from {y.min():.6g} to {y.max():.6g}"
 
     def span(self, model):
-        """Return the estimate of the left-out error from one fit, for JSON and as rows of a table."""
-        value = float(model.span_estimate_)
-        return {"span_mean_absolute_error": value}, [("mean absolute error by spans", f"{value:.6g}")]
+        """Return the estimate of the left-out error from one fit."""
+        return {"span_mean_absolute_error": float(model.span_estimate_)}
 
-    fold_scores: ClassVar = {"error": "neg_mean_absolute_error", "squared": "neg_root_mean_squared_error"}
-
-    def fold_results(self, scores, k, y, balanced):
-        """Return the errors of k folds; see `_Classification`."""
+    def fold_results(self, scores, balanced):
+        """Return the errors of folds; see `_Classification`."""
         errors, squared = -scores["error"], -float(scores["squared"].mean())
-        facts = {
-            "cv_mean_absolute_error": errors.mean(),
-            "cv_root_mean_squared_error": squared,
-            "fold_errors": errors,
-        }
-        rows = [
-            (f"{k}-fold mean absolute error", f"{errors.mean():.6g}"),
-            (f"{k}-fold root mean squared error", f"{squared:.6g}"),
-        ]
-        ends = [("deviation over the folds", f"{errors.std():.6g}"), ("worst fold", f"{errors.max():.6g}")]
-        return facts, rows, ends
+        facts = {"cv_mean_absolute_error": float(errors.mean()), "cv_root_mean_squared_error": squared}
+        spread = {"cv_error_deviation": float(errors.std()), "worst_fold": float(errors.max())}
+        return facts | spread | {"fold_errors": errors}
 
-    def remark(self, arguments, y):
-        """Return a remark on odd units of the targets, None where there is none."""
-        if SMALL <= y.std() <= LARGE or any(name == "epsilon" for name, _ in arguments.set):
-            return None
-        return (
-            f"the numbers to predict deviate by {y.std():.3g} from their mean; C and epsilon, 0.1 by "
-            "default, are in their units"
-        )
-
-    def results(self, key, title, predicted, y, weighted=False):
-        """Return errors of predictions, for JSON and as rows of a table."""
+    def results(self, key, predicted, y, weighted=False):
+        """Return errors of predictions, by names that have a key."""
         residuals = y - predicted
-        values = {
-            "mean absolute error": float(np.abs(residuals).mean()),
-            "root mean squared error": float(np.sqrt(np.mean(residuals**2))),
-            "r2": float(r2_score(y, predicted)) if y.size > 1 else np.nan,
+        return {
+            f"{key}_mean_absolute_error": float(np.abs(residuals).mean()),
+            f"{key}_root_mean_squared_error": float(np.sqrt(np.mean(residuals**2))),
+            f"{key}_r2": float(metrics.r2_score(y, predicted)) if y.size > 1 else np.nan,
         }
-        facts = {f"{key}_{name.replace(' ', '_')}": value for name, value in values.items()}
-        return facts, [(f"{title} {name}", f"{value:.6g}", "") for name, value in values.items()]
 
-    def left_out(self, model, y):
-        """Return predictions of rows by the model without each, facts and rows of a table."""
-        facts, rows = self.results("loo", "leave-one-out", model.loo_predictions_, y)
-        return model.loo_predictions_, facts | {"loo_predictions": model.loo_predictions_}, rows
+    def left_out(self, model, data):
+        """Return predictions of rows by the model without each, and their errors."""
+        predicted = model.loo_predictions_
+        return predicted, self.results("loo", predicted, data.y) | {"loo_predictions": predicted}
 
     def baseline(self, y):
-        """Return the error of the best constant, for JSON and for people."""
-        error = float(np.abs(y - np.median(y)).mean())
-        return {"baseline_mean_absolute_error": error}, [
-            (f"always {np.median(y):.6g}", f"{error:.6g}", "mean absolute error of the median")
-        ]
+        """Return the error of the best constant."""
+        return {"baseline_mean_absolute_error": float(np.abs(y - np.median(y)).mean())}
 
     def search_values(self, search, arguments):
         """Return the columns that models are listed by; see `_Task`."""
@@ -400,86 +282,73 @@ class _Regression(_Task):
 class _OneClass(_Task):
     """The model tells rows like the file's from others."""
 
-    name, kind = "one-class", OneClassSVM
+    name, kind, by = "one-class", OneClassSVM, "loo"
     refused = ("C", "folds", "groups", "outer", "calibration", "threshold", "intervals")
-    by = "loo"
 
     def check(self, arguments):
         """Raise a ValueError for options and commands that this task does not have."""
         super().check(arguments)
         if arguments.command in ("cv", "span"):
-            raise ValueError(
-                f"svmselect {arguments.command} is not for --task one-class, which has loo and select"
-            )
+            raise ValueError(f"--task one-class is for loo, select and train, not for {arguments.command}")
         if vars(arguments).get("by") not in (None, "loo"):
             raise ValueError("--by is not for --task one-class, which goes by leave-one-out")
         if vars(arguments).get("rule", "best") != "best":
             raise ValueError("--rule is not for --task one-class")
 
-    def scorer(self, option, text, data):
-        """Return a score of accepting the rows of one label; see `_Classification`."""
-        name, positive = _named_score(option, text)
-        if data.numbers.size < 2:
-            raise ValueError(f"{data.path}: leave-one-out needs at least two rows, has one")
-        if name is None:
-            return None, False
+    def _scorer(self, option, text, data):
+        """Return the scorer that a text names; raise a ValueError unless labels tell outliers."""
+        name, _, positive = text.partition(":")
         if data.y is None:
             raise ValueError(f"{option} needs --label, the column that says which rows are outliers")
-        kinds = np.unique(data.y).tolist()
-        accepted = [kind for kind in kinds if _is_label(kind, positive or "1")]
-        if not accepted:
+        if np.unique(self.truth(text, data)).size < 2:
+            kinds = ", ".join(np.unique(data.y))
+            accepted = f"rows to accept have the label {positive or 1}"
             raise ValueError(
-                f"{option} {text}: rows to accept have the label {positive or 1}, which is none of "
-                f"{', '.join(kinds)}; {name}:LABEL names it"
+                f"{option} {text}: {accepted}, and the labels are {kinds}; {name}:LABEL is another"
             )
-        if len(accepted) == len(kinds):
-            raise ValueError(f"{option} needs rows of outliers, and the label of all rows is {kinds[0]}")
-        y = self.truth(text, data)
-        try:
-            Scoring(name).rehearse(LeftOutOneClass(data.transformed, y.astype(np.float64)), y, None)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"{option} {name} is not for one-class models: {error}") from None
-        return name, False
+        return name
+
+    def _right(self, data, text):
+        """Yield a model that is right at each row, and no parameters."""
+        yield LeftOutOneClass(data.X, self.truth(text, data).astype(np.float64)), {}
 
     def truth(self, text, data):
         """Return 1 for rows to accept, by the label of a score, and -1 for others; None without a score."""
         if text is None:
             return None
-        positive = _named_score("--scoring", text)[1] or "1"
-        return np.where([_is_label(label, positive) for label in data.y], 1, -1)
+        accepted = text.partition(":")[2] or "1"
+        same = [_as_number(label) == _as_number(accepted) for label in data.y]
+        return np.where(same, 1, -1)
 
     def about(self, y):
         """Return facts on the labels for JSON, and a phrase for people."""
-        return ({}, "") if y is None else _Classification().about(y)
+        return ({}, "") if y is None else TASKS["classification"].about(y)
 
-    def results(self, key, title, values, y):
+    def results(self, key, values, y, weighted=False):
         """Return rejection rates of all rows and of each label; a rejected row has a value below 0."""
         rejected = values < 0
         kinds = [] if y is None else [kind for kind in np.unique(y).tolist() if kind]
-        counts = {f"{title} rejection rate": (int(rejected.sum()), rejected.size)}
-        by_class = {}
-        if 2 <= len(kinds) <= MOST_CLASSES:
-            by_class = {kind: (int(rejected[y == kind].sum()), int((y == kind).sum())) for kind in kinds}
-        counts |= {f"of class {kind}": pair for kind, pair in by_class.items()}
-        rows = [(name, percent(n / m), f"{n} of {m} rows") for name, (n, m) in counts.items()]
-        facts = {f"{key}_rejection_rate": float(rejected.mean())}
-        return facts | {"rejected_by_class": {kind: n for kind, (n, _) in by_class.items()}}, rows
+        kinds = kinds if 2 <= len(kinds) <= MOST_CLASSES else []
+        return {
+            f"{key}_rejection_rate": Share(rejected.mean()),
+            f"{key}_rejected": int(rejected.sum()),
+            f"{key}_rejected_by_class": {kind: int(rejected[y == kind].sum()) for kind in kinds},
+        }
 
-    def left_out(self, model, y):
-        """Return decision values of rows by the model without each, facts and rows of a table."""
-        facts, rows = self.results("loo", "leave-one-out", model.loo_decision_, y)
-        return model.loo_decision_, facts | {"loo_decision_values": model.loo_decision_}, rows
+    def left_out(self, model, data):
+        """Return decision values of rows by the model without each, and rejection rates."""
+        values = model.loo_decision_
+        rows = {"loo_decision_values": values, "rejected_rows": data.numbers[values < 0]}
+        return values, self.results("loo", values, data.y) | rows
 
     def baseline(self, y):
         """Return nothing: no constant is a baseline of one class."""
-        return {}, []
+        return {}
 
     def search_values(self, search, arguments):
         """Return the columns that models are listed by; see `_Task`."""
-        results = search.cv_results_
-        columns = {"consistent": results["consistent"], "loo_rejection_rate": results["loo_rejection_rate"]}
-        if arguments.scoring:
-            columns["score"] = results["mean_test_score"]
+        names = ("consistent", "loo_rejection_rate") + ("mean_test_score",) * bool(arguments.scoring)
+        columns = {name.replace("mean_test_", ""): search.cv_results_[name] for name in names}
         return columns, arguments.scoring or "rejection rate"
 
     def default_values(self, arguments):
@@ -493,17 +362,18 @@ TASKS = {task.name: task for task in (_Classification(), _Regression(), _OneClas
 def check_task(arguments):
     """Raise a ValueError, before the file is read, for options that cannot go together."""
     for option in ("scoring", "threshold"):
-        _named_score(f"--{option}", vars(arguments).get(option))
+        name = (vars(arguments).get(option) or "accuracy").partition(":")[0]
+        names = metrics.get_scorer_names()
+        if name not in names:
+            near = get_close_matches(name, names, 1)
+            hint = f": is it {near[0]}?" if near else ", as balanced_accuracy, f1 and roc_auc are"
+            raise ValueError(f"--{option} {name!r} is no name of sklearn.metrics.get_scorer_names(){hint}")
     if arguments.task:
         TASKS[arguments.task].check(arguments)
-        TASKS[arguments.task].settings(arguments)
     if arguments.command == "select" and arguments.kernel == "linear" and arguments.gamma:
         raise ValueError("--gamma is for kernels that have one, got --kernel linear")
     if vars(arguments).get("groups") and vars(arguments).get("by") not in (None, "cv"):
-        raise ValueError(
-            f"--by {arguments.by} leaves out single rows, and the others of their group would stay: --groups "
-            "is for --by cv"
-        )
+        raise ValueError(f"--by {arguments.by} leaves out single rows, not groups: --groups is for --by cv")
 
 
 def task_of_model(model):
@@ -515,6 +385,6 @@ def task_of_model(model):
     return TASKS["regression" if is_regressor(model) else "classification"]
 
 
-def _is_label(word, name):
-    """Return whether a label is the one of this name: as text, or as a number."""
-    return word == name or (is_number(word) and is_number(name) and float(word) == float(name))
+def _as_number(word):
+    """Return a word as a number where it is one."""
+    return float(word) if is_number(word) else word

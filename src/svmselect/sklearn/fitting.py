@@ -14,6 +14,7 @@ __all__ = [
     "EndOfListWarning",
     "UnscaledWarning",
     "all_or_nothing",
+    "uneven_columns",
     "warn",
     "warn_of_numbers",
     "warn_of_rounding",
@@ -70,27 +71,35 @@ def warn_of_numbers(classes, m):
         )
 
 
-def warn_of_scale(X):
-    """Warn if the deviations of dense columns differ by more than `UNEVEN`; X is a float64 ndarray.
+def uneven_columns(X):
+    """Return the columns of the largest and the least deviation, and these; None unless they are `UNEVEN`.
 
-    A column of two values counts as if each were in half of the rows, and a constant one not at all.
+    A column of two values counts as if each were in half of the rows, and a constant one not at all. Sparse
+    rows have none.
     """
     if sparse.issparse(X) or X.shape[1] < 2:
-        return
+        return None
     with np.errstate(over="ignore", invalid="ignore"):
         deviation = X.std(axis=0)
     columns = np.flatnonzero((deviation > 0) & np.isfinite(deviation))
     if not columns.size or deviation[columns].max() <= UNEVEN * deviation[columns].min():
-        return
+        return None
     low, high = X.min(axis=0), X.max(axis=0)
     two_values = ((low == X) | (high == X)).all(axis=0)
-    deviation = np.where(two_values, (high - low) / 2, deviation)[columns]
-    largest, least = deviation.argmax(), deviation.argmin()
-    if deviation[largest] > UNEVEN * deviation[least]:
+    deviation = np.where(two_values, high / 2 - low / 2, deviation)
+    largest, least = columns[deviation[columns].argmax()], columns[deviation[columns].argmin()]
+    uneven = deviation[largest] > UNEVEN * deviation[least]
+    return (largest, least, deviation[largest], deviation[least]) if uneven else None
+
+
+def warn_of_scale(X):
+    """Warn if the deviations of dense columns differ by more than `UNEVEN`; X is a float64 ndarray."""
+    uneven = uneven_columns(X)
+    if uneven is not None:
+        largest, least, most, few = uneven
         warn(
-            f"columns {columns[largest]} and {columns[least]} of X have the deviations "
-            f"{deviation[largest]:.3g} and {deviation[least]:.3g}, and one gamma serves both: a "
-            "StandardScaler in a pipeline makes them equal",
+            f"columns {largest} and {least} of X have the deviations {most:.3g} and {few:.3g}, and one gamma "
+            "serves both: a StandardScaler in a pipeline makes them equal",
             UnscaledWarning,
         )
 
