@@ -1,6 +1,5 @@
 """Causes of misses: a variant has to land on every figure on which it claims to act, and each can fail."""
 
-import subprocess
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -11,15 +10,12 @@ from lib.causes import (
     Cause,
     cause_of,
     cause_table,
-    check_frozen,
-    frozen_hash,
     read_causes,
     runs_of,
     spreads_of,
 )
 from lib.config import check_config, complete_config
 from lib.papers import load_papers
-from lib.run import planned
 from lib.scorecard import figures
 from lib.tables import KEY, TIDY_COLUMNS
 from lib.tolerances import Tolerance, read_published
@@ -27,7 +23,7 @@ from papers.franc2008.bounds import largest_test_error
 from papers.franc2008.whole import errors_of_standard
 from slow import slow
 
-ACTS = {"statement": "So.", "evidence": "predicted", "acts": [{"exhibit": "t", "methods": ["m"]}]}
+ACTS = {"statement": "So.", "acts": [{"exhibit": "t", "methods": ["m"]}]}
 WITH_CAUSES = {key: paper for key, paper in load_papers().items() if paper.causes}
 
 
@@ -47,7 +43,7 @@ def landed(values, entry=ACTS, run=True, wide=""):
 @pytest.mark.parametrize(
     ("values", "verdict", "explained"),
     [
-        ({"a": 10.5, "b": 9}, "shown", "predicted"),
+        ({"a": 10.5, "b": 9}, "shown", "found afterwards"),
         ({"a": 10.5, "b": 8.9}, "disproved", "not explained"),  # it fits one and breaks the other
         ({"a": 10.5}, "disproved", "not explained"),  # of b it has nothing
         ({}, "disproved", "not explained"),
@@ -65,7 +61,7 @@ def test_a_variant_lands_everywhere_or_is_disproved(values, verdict, explained):
 @pytest.mark.parametrize(
     ("values", "wide", "verdict", "explained"),
     [
-        ({"a": 10, "b": 10}, "b", "shown", ["predicted", "too wide to decide"]),
+        ({"a": 10, "b": 10}, "b", "shown", ["found afterwards", "too wide to decide"]),
         ({"a": 10, "b": 10}, "ab", "too wide to decide", ["too wide to decide"] * 2),
         ({"a": 10, "b": 12}, "b", "disproved", ["not explained"] * 2),  # it is not even in there
     ],
@@ -77,54 +73,10 @@ def test_a_tolerance_that_is_too_wide_shows_nothing_and_can_disprove(values, wid
 
 
 def test_the_strongest_evidence_explains():
-    afterwards = landed({"a": 10, "b": 10}, {**ACTS, "evidence": "found afterwards"})
+    afterwards = landed({"a": 10, "b": 10}, ACTS)
     proof = landed({"a": 12, "b": 12}, {**ACTS, "proof": "at least"})
-    assert cause_of([afterwards, landed({"a": 10, "b": 10})], key("a"))["explained_by"] == "predicted"
+    assert cause_of([afterwards], key("a"))["explained_by"] == "found afterwards"
     assert cause_of([afterwards, proof], key("a"))["explained_by"] == "proved"
-
-
-def test_a_cause_is_frozen_before_it_is_run():
-    """Sentences may become plainer; another figure or another variant is another cause."""
-    frozen = {"c": frozen_hash(ACTS)}
-    check_frozen("p", "c", ACTS, frozen)
-    check_frozen("p", "c", {**ACTS, "statement": "Thus.", "mem_mb": 9}, frozen)
-    narrower = {**ACTS, "acts": [{**ACTS["acts"][0], "datasets": ["a"]}]}
-    for other in (narrower, {**ACTS, "arguments": {"x": 1}}, {**ACTS, "overlay": {}}):
-        with pytest.raises(ValueError, match="p/c is not as it was declared"):
-            check_frozen("p", "c", other, frozen)
-    with pytest.raises(ValueError, match=f"p/d is not frozen: .*d,{frozen['c']}"):
-        check_frozen("p", "d", ACTS, frozen)
-
-
-def test_a_run_refuses_a_cause_that_was_narrowed(root):
-    papers, registry, config = planned(root / "config/paper.yaml")
-    wen2017 = papers["wen2017"]
-    wen2017.causes["seeds_in_file_order"]["acts"][0]["methods"].remove("mir")
-    with pytest.raises(ValueError, match="wen2017/seeds_in_file_order is not as it was declared"):
-        wen2017.set_plan(config, registry)
-
-
-@pytest.mark.parametrize("paper", WITH_CAUSES)
-def test_causes_were_declared_as_they_are_and_predictions_before_their_rows(root, paper):
-    if not (root / ".git").exists():
-        pytest.skip("this is no git checkout: it has no history")
-
-    def stored(*arguments):
-        done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
-        return done.stdout if done.returncode == 0 else ""
-
-    frozen = pd.read_csv(root / f"workflow/papers/{paper}/frozen.csv")
-    if not stored("cat-file", "-t", frozen["commit"][0]):
-        pytest.skip("this checkout is shallow: it has no history")
-    causes = WITH_CAUSES[paper].causes
-    assert {name for name, cause in causes.items() if "missing" not in cause} == set(frozen["cause"])
-    for row in frozen.itertuples():
-        declared = yaml.safe_load(stored("show", f"{row.commit}:workflow/papers/{paper}/causes.yaml"))
-        assert declared[row.cause].get("acts") == causes[row.cause].get("acts"), row.cause
-        assert stored("show", "--no-patch", "--format=%cs", row.commit).strip() == row.date
-        if causes[row.cause].get("evidence") == "predicted":
-            assert "plan" in causes[row.cause] or "overlay" in causes[row.cause]
-            assert not stored("ls-tree", row.commit, f"results/paper/{paper}/rows/{row.cause}.parquet")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +99,7 @@ def test_what_was_not_run_or_cannot_be_explains_nothing():
     assert cause_of([prepared], key("a"))["explained_by"] == "not explained"
     assert cause_of([prepared, missing], key("a"))["explained_by"] == "undecidable"
     # what is shown comes first
-    assert cause_of([missing, landed({"a": 10, "b": 10})], key("a"))["explained_by"] == "predicted"
+    assert cause_of([missing, landed({"a": 10, "b": 10})], key("a"))["explained_by"] == "found afterwards"
 
 
 def test_a_proof_needs_a_tolerance():
@@ -185,11 +137,11 @@ def test_the_scorecard_names_causes_of_misses_alone():
     # two draws of deviation 1
     assert result["tolerance"].unique() == ["3 standard errors and rounding: 4.74"]
     names = ["within", "cause", "variant", "explained_by"]
-    assert result.loc["a", names].tolist() == ["no", "c", "10.5", "predicted"]
+    assert result.loc["a", names].tolist() == ["no", "c", "10.5", "found afterwards"]
     assert result.loc["b", names].tolist() == ["yes", "", "", "within"]
     table = cause_table({"p": causes}, result).set_index("cause")
     assert table.loc["c", ["evidence", "acts", "landed", "misses", "verdict"]].tolist() == [
-        "predicted",
+        "found afterwards",
         2,
         2,
         1,

@@ -5,13 +5,10 @@ lands within tolerance on all of them, also on those where ours does already; ot
 tolerance that is too wide can disprove a cause and cannot show it. A proof is a bound on the value of any
 run; it shows that the printed number is beyond the bound.
 
-A cause is frozen before it is run: ``papers/<paper>/frozen.csv`` has the hash of its declaration, and the
-commit and the date on which it was declared. A run with another declaration is refused, so that a cause that
-failed cannot be narrowed: the narrower one is a new cause, and the old one stays listed as disproved.
+A cause that failed is not narrowed: the narrower one is a new cause, and the old one stays listed as
+disproved. ``git log`` has the date of each.
 """
 
-import hashlib
-import json
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -20,34 +17,11 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 
-from lib.shown import EXPLAINED_BY, FOUND_AFTERWARDS, NOT_EXPLAINED, PREDICTED, PROVED, TOO_WIDE, UNDECIDABLE
+from lib.shown import EXPLAINED_BY, FOUND_AFTERWARDS, NOT_EXPLAINED, PROVED, TOO_WIDE, UNDECIDABLE
 from lib.tables import KEY, TIDY_COLUMNS
 
 SHOWN, DISPROVED, PREPARED = "shown", "disproved", "prepared, not run"
 COLUMNS = ["cause", *TIDY_COLUMNS]
-# keys of a declaration that change neither its figures nor its values
-NOT_FROZEN = ("statement", "evidence", "mem_mb")
-
-
-def frozen_hash(declaration):
-    """Return the hash of what a cause acts on and of what its values are made from."""
-    frozen = {name: value for name, value in declaration.items() if name not in NOT_FROZEN}
-    return hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def check_frozen(paper, name, declaration, frozen):
-    """Raise a `ValueError` unless a declaration has the hash that `frozen` has for its name."""
-    present = frozen_hash(declaration)
-    if name not in frozen:
-        raise ValueError(
-            f"The cause {paper}/{name} is not frozen: commit its declaration, then add {name},{present}, the "
-            f"commit and its date to frozen.csv, before it is run."
-        )
-    if frozen[name] != present:
-        raise ValueError(
-            f"The cause {paper}/{name} is not as it was declared before its run ({present}, frozen as "
-            f"{frozen[name]}): another cause needs another name, and this one stays as it was."
-        )
 
 
 def runs_of(paper, name, declaration, config, registry):
@@ -153,7 +127,7 @@ class Cause:
             return NOT_EXPLAINED
         if self.landed.get(key) == TOO_WIDE:
             return TOO_WIDE
-        return PROVED if "proof" in self.declaration else self.declaration["evidence"]
+        return PROVED if "proof" in self.declaration else FOUND_AFTERWARDS
 
 
 def read_causes(declared, variant_rows, run):
@@ -202,9 +176,9 @@ def cause_table(causes, figures):
     """Return a table of the causes of all papers, one row for each. From the scorecard's figures of all
     papers it counts the compared figures on which a cause ``acts``, those that it ``landed`` on, those of
     ``too_wide`` a tolerance, and the ``misses`` that it explains or leaves undecidable. Its ``evidence`` is
-    predicted, found afterwards, proof, spread, or what is missing."""
+    found afterwards, proof, spread, or what is missing."""
     names = ("paper", "cause", "statement", "evidence", "acts", "landed", "too_wide", "misses", "verdict")
-    counted = (PROVED, PREDICTED, FOUND_AFTERWARDS, UNDECIDABLE)
+    counted = (PROVED, FOUND_AFTERWARDS, UNDECIDABLE)
     misses = figures[figures["explained_by"].isin(counted)].groupby(["paper", "cause"]).size()
     rows = [
         (
@@ -228,4 +202,6 @@ def _evidence(declaration):
     """Return what a cause rests on, in words."""
     if "missing" in declaration:
         return f"missing: {declaration['missing']}"
-    return declaration.get("evidence") or ("proof" if "proof" in declaration else "spread")
+    if "spreads" in declaration:
+        return "spread"
+    return "proof" if "proof" in declaration else FOUND_AFTERWARDS

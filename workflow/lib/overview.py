@@ -10,7 +10,6 @@ from lib.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, panels
 from lib.shown import (
     FOUND_AFTERWARDS,
     NOT_EXPLAINED,
-    PREDICTED,
     PROVED,
     TOO_WIDE,
     UNDECIDABLE,
@@ -25,7 +24,6 @@ COLORS = (PURPLE, GREEN, BLUE, ORANGE, VERMILLION)
 MARKERS = {
     WITHIN: "o",
     PROVED: "^",
-    PREDICTED: "D",
     FOUND_AFTERWARDS: "D",
     TOO_WIDE: "|",
     UNDECIDABLE: "s",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import lib.rows
 from data.yaml_file import read_yaml
-from lib.causes import check_frozen, runs_of
+from lib.causes import runs_of
 from lib.claims import declared_claims, limits
 from lib.config import WORKFLOW, check_settings
 from lib.environment import differs_from_commit
@@ -52,13 +52,6 @@ class Paper:
     causes_run: list = field(default_factory=list)
 
     @property
-    def frozen(self):
-        """The hashes with which its causes were declared, by name."""
-        path = FOLDER / self.key / "frozen.csv"
-        lines = path.read_text().splitlines()[1:] if path.exists() else []
-        return dict(line.split(",")[:2] for line in lines)
-
-    @property
     def schema(self):
         """The schema of the paper's section of the configuration."""
         return FOLDER / self.key / "config.schema.yaml"
@@ -73,8 +66,6 @@ class Paper:
             for name, cause in self.causes.items()
             if "missing" not in cause and (requested == "all" or f"{self.key}/{name}" in requested)
         ]
-        for name in self.causes_run:
-            check_frozen(self.key, name, self.causes[name], self.frozen)
         cause_runs = [
             run
             for name in self.causes_run

@@ -4,10 +4,9 @@ import math
 import re
 
 # what explains a result that is compared, the strongest first
-EXPLAINED_BY = WITHIN, PROVED, PREDICTED, FOUND_AFTERWARDS, TOO_WIDE, UNDECIDABLE, NOT_EXPLAINED = (
+EXPLAINED_BY = WITHIN, PROVED, FOUND_AFTERWARDS, TOO_WIDE, UNDECIDABLE, NOT_EXPLAINED = (
     "within",
     "proved",
-    "predicted",
     "found afterwards",
     "too wide to decide",
     "undecidable",
