@@ -141,7 +141,7 @@ def test_the_scorecard_names_causes_of_misses_alone():
     assert result.loc["b", names].tolist() == ["yes", "", "", "within"]
     table = cause_table({"p": causes}, result).set_index("cause")
     assert table.loc["c", ["evidence", "acts", "landed", "misses", "verdict"]].tolist() == [
-        "found afterwards",
+        "variant",
         2,
         2,
         1,

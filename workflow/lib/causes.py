@@ -176,7 +176,7 @@ def cause_table(causes, figures):
     """Return a table of the causes of all papers, one row for each. From the scorecard's figures of all
     papers it counts the compared figures on which a cause ``acts``, those that it ``landed`` on, those of
     ``too_wide`` a tolerance, and the ``misses`` that it explains or leaves undecidable. Its ``evidence`` is
-    found afterwards, proof, spread, or what is missing."""
+    variant, proof, spread, or what is missing."""
     names = ("paper", "cause", "statement", "evidence", "acts", "landed", "too_wide", "misses", "verdict")
     counted = (PROVED, FOUND_AFTERWARDS, UNDECIDABLE)
     misses = figures[figures["explained_by"].isin(counted)].groupby(["paper", "cause"]).size()
@@ -204,4 +204,4 @@ def _evidence(declaration):
         return f"missing: {declaration['missing']}"
     if "spreads" in declaration:
         return "spread"
-    return "proof" if "proof" in declaration else FOUND_AFTERWARDS
+    return "proof" if "proof" in declaration else "variant"
