@@ -1,6 +1,8 @@
 """What the commands compute, print and refuse, for the three tasks."""
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from argparse import Namespace
@@ -191,6 +193,29 @@ def test_remarks_name_what_may_be_wrong(run, file):
     assert "optimistic" in out and "--outer" in out
 
 
+def test_people_read_shares_in_per_cent_and_scores_by_name(run, files):
+    """In the table, and in the sentence on the choice."""
+    out = run("select", files["classes"], *WORDS)[1]
+    (best,) = (line for line in out.splitlines() if line.startswith("Best of"))
+    assert re.search(r"3-fold error, \d+\.\d\d %:", best) and re.search(r"1  +0\.1  +\d+\.\d\d %", out)
+    out = run("loo", files["classes"], "--scoring", "roc_auc")[1]
+    assert re.search(r"leave-one-out error +\d+\.\d\d %", out) and re.search(r"roc auc +0\.\d", out)
+
+
+def test_a_threshold_is_for_two_classes(run, file):
+    rows = "".join(f"{n / 7},{'abc'[n % 3]}\n" for n in range(30))
+    words = ("train", file(f"x,label\n{rows}"), "--save", "m")
+    assert "two classes" in run(*words, "--threshold", "f1:a")[2]
+    err = run("loo", *words[1:2], "--scoring", "f1")[2]
+    assert "f1_macro" in err and "f1:b" not in err
+
+
+def test_infinite_estimates_rank_last_without_other_words(run, files):
+    """Of a regression whose rows are nearly all bounded."""
+    words = ("--by", "span", "--C", "1e-6,1", "--gamma", "0.1", "--set", "epsilon=1e-6")
+    assert "subtract" not in run("select", files["numbers"], *words)[2]
+
+
 def test_a_model_at_the_end_of_a_list_is_named(run, files):
     _, out, err = run("select", files["classes"], "--gamma", "0.01,0.1,1", "--C", "1")
     assert "gamma=0.01, next 0.001" in out and err == ""
@@ -310,7 +335,7 @@ def test_no_terminal_obeys_the_text_of_a_file(run, file):
 
 
 def test_a_reader_that_stops_ends_the_command(files):
-    command = f"{sys.executable} -m svmselect.cli loo {files['classes']} --json | head -n 1"
+    command = f"{shlex.quote(sys.executable)} -m svmselect.cli loo {files['classes']} --json | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == "{\n" and done.stderr == ""
 

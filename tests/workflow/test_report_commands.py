@@ -24,7 +24,7 @@ def test_commands_of_a_configuration_of_ones_own(small_run):
     """Each of them; what they make is there, and nothing is planned for it."""
     page = (small_run.folder / "results/small/report.html").read_text()
     # the checkout has links, and its own Snakefile is one of them
-    linked = f"--snakefile {ROOT / 'Snakefile'} "
+    linked = f"--snakefile {shlex.quote(str(ROOT / 'Snakefile'))} "
     commands = [html.unescape(command).replace(linked, "") for command in COMMAND.findall(page)]
     assert len(commands) > 20 and len({command.rpartition(" ")[0] for command in commands}) == 1
     targets = [shlex.split(command)[-1] for command in commands]

@@ -45,12 +45,12 @@ def is_number(word: str) -> bool:
     return NUMBER.fullmatch(word.strip()) is not None
 
 
-def _checked(what, pattern, is_good, kind=float):
-    """Return a parser of words that are such numbers."""
+def _checked(description, pattern, is_good, kind=float):
+    """Return a parser of words that match a pattern, and are good numbers of this kind."""
 
     def parse(word):
         if not (re.fullmatch(pattern, word) and is_good(kind(word))):
-            raise argparse.ArgumentTypeError(f"{word!r} is not {what}")
+            raise argparse.ArgumentTypeError(f"{word!r} is not {description}")
         return kind(word)
 
     return parse

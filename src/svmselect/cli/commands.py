@@ -152,7 +152,7 @@ def select(arguments):
     models = pd.DataFrame(
         {name: [one[name] for one in search.cv_results_["params"]] for name in names} | columns, dtype=object
     )
-    chosen = models.iloc[search.best_index_].to_dict()
+    chosen = {name: models[name].iloc[search.best_index_] for name in models}
     models = models.iloc[np.argsort(search.cv_results_["rank_test_score"], kind="stable")]
     # 3) the chosen model, sentences on the choice, and the error of the selection as a whole
     model, least, number = search.best_estimator_, text(chosen[key]), counted(len(models), "model", "models")
@@ -246,7 +246,7 @@ def _described(model, data):
 
 
 def _search(arguments, task, data, scorer, parameters):
-    """Return the search of the options, whose grid is for these rows."""
+    """Return the search that the options describe, with the default grid for the rows of `data`."""
     model, (lists, _) = task.estimator(arguments, **parameters), task.settings(arguments)
     grid = default_grid(model, data.X, data.y if task.name == "regression" else None)
     grid |= task.default_values(arguments)

@@ -96,7 +96,8 @@ def measures(facts):
     """Return the numbers of a result as rows of a table: names and values for people."""
     rows = []
     for key, value in facts.items():
-        title = TITLES.get(key, " ".join(WORDS.get(word, word) for word in key.split("_")))
+        words = facts.get("scoring") or key if key == "score" else key
+        title = TITLES.get(key, " ".join(WORDS.get(word, word) for word in words.split("_")))
         if isinstance(value, dict):
             rows += [(f"{title} {name}", one) for name, one in value.items()]
         elif isinstance(value, int | float) and not isinstance(value, bool):

@@ -113,8 +113,8 @@ def sections(task, predicted, method, model, data):
             ],
         }
     )
-    own = makers[task.name](predicted, method, model, data)
-    return [*own, "<h2>Support vectors</h2>", _table("By class", support)]
+    about_rows = makers[task.name](predicted, method, model, data)
+    return [*about_rows, "<h2>Support vectors</h2>", _table("By class", support)]
 
 
 def _class_parts(predicted, method, model, data):

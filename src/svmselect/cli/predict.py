@@ -200,8 +200,8 @@ def _places(arguments, table, model, names, doubts):
     if width == d and label is None:
         return list(range(d)), None
     if width != d + 1:
-        wanted = f"{d} features, and the table has {width} columns: {d}, or {d + 1} with labels, are wanted"
-        raise ValueError(f"{path}: the model was trained on {wanted}")
+        expected = f"{d} features, and the table has {width} columns: {d}, or {d + 1} with labels, are wanted"
+        raise ValueError(f"{path}: the model was trained on {expected}")
     if label is None:
         likely = [j for j, name in enumerate(table.names or ()) if name.lower() in LABEL_NAMES]
         label = likely[0] if len(likely) == 1 else width - 1

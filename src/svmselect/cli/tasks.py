@@ -87,9 +87,13 @@ class _Task:
                 return scorer, parameters
             except (ValueError, TypeError, AttributeError) as error:
                 reason = error
-        macro = f"{name}_macro"
-        other = f"; {macro} or {name}:CLASS is" if macro in metrics.get_scorer_names() else ""
+        fitting = self._fitting(name, data)
+        other = f"; {' or '.join(fitting)} is" if fitting else ""
         raise ValueError(f"{option} {text} is not for {self.name} of these labels{other}: {reason}")
+
+    def _fitting(self, name, data):
+        """Return scores of the same kind that are for these labels."""
+        return []
 
     def _scorer(self, option, text, data):
         """Return the scorer that a text names."""
@@ -142,6 +146,9 @@ class _Classification(_Task):
     def _scorer(self, option, text, data):
         """Return the scorer that a text names, of the class behind its colon."""
         name, _, positive = text.partition(":")
+        k = np.unique(data.y).size
+        if option == "--threshold" and k > 2:
+            raise ValueError(f"--threshold is for two classes, the file has {k}")
         if not positive:
             return name
         if name not in ONE_CLASS_SCORES:
@@ -153,6 +160,12 @@ class _Classification(_Task):
             raise ValueError(f"{option} {text}: {positive} is none of the classes {', '.join(classes)}")
         metric, response = getattr(metrics, f"{name}_score"), ONE_CLASS_SCORES[name]
         return metrics.make_scorer(metric, response_method=response, pos_label=classes[positive])
+
+    def _fitting(self, name, data):
+        """Return scores of the same kind that are for these classes."""
+        classes, macro = np.unique(data.y).tolist(), f"{name}_macro"
+        single = [f"{name}:{name_of(classes[1])}"] if len(classes) == 2 and name in ONE_CLASS_SCORES else []
+        return [macro] * (macro in metrics.get_scorer_names()) + single
 
     def _right(self, data, text):
         """Yield a model that is right at each row, with and without probabilities, and its parameters."""
@@ -168,9 +181,8 @@ class _Classification(_Task):
             rarest = f"class {name_of(labels[counts.argmin()])} has {counts.min()}"
             hints = ["--by loo needs no folds"] * (arguments.command == "select" and option == "--folds")
             hints += ["--task regression takes the label for a number"] * (data.y.dtype.kind == "i")
-            raise ValueError(
-                f"{option} {k} needs from 2 to {k} rows of each class, and {'; '.join([rarest, *hints])}"
-            )
+            needed = f"{option} {k} needs {k} rows of each class" if k > 1 else f"{option} must be at least 2"
+            raise ValueError(f"{needed}; {'; '.join([rarest, *hints])}")
         if data.groups is None:
             return StratifiedKFold(k, shuffle=True, random_state=seed)
         super().splitter(arguments, data, k, option)

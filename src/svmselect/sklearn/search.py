@@ -490,7 +490,8 @@ def _columns_of(models, candidates, named_splits, weight=None):
             if named_splits:
                 columns |= {f"split{h}_{kind}_{name}": values for h, values in enumerate(scores.T)}
             mean = np.average(scores, axis=1, weights=weight)
-            deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
+            with np.errstate(invalid="ignore"):  # of infinite scores
+                deviation = np.sqrt(np.average((scores - mean[:, None]) ** 2, axis=1, weights=weight))
             columns |= {f"mean_{kind}_{name}": mean, f"std_{kind}_{name}": deviation}
     columns |= {name: np.array([model.columns[name] for model in models]) for name in models[0].columns}
     return columns | {"n_not_converged": np.array([model.n_not_converged for model in models], dtype=np.intp)}

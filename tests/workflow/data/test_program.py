@@ -1,6 +1,7 @@
 """The program `workflow/datasets.py`: what it lists, writes and refuses."""
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -77,6 +78,8 @@ def test_no_terminal_obeys_the_text_of_a_file(run, tmp_path, monkeypatch, words)
 
 
 def test_the_program_is_called_by_its_path(tmp_path):
-    command = f"{sys.executable} {ROOT}/workflow/datasets.py list --json | head -n 1"
-    done = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True, check=True)
+    program = shlex.join([sys.executable, f"{ROOT}/workflow/datasets.py", "list", "--json"])
+    done = subprocess.run(
+        f"{program} | head -n 1", shell=True, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "[\n" and done.stderr == ""
