@@ -18,6 +18,7 @@ from svmselect import RBF, Gram, Linear, Custom, solve_csvc
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forks beside threads
 rng = np.random.default_rng(0)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 
 def in_child(function):
     "Call a function in a forked process that may take 300 s; exit with what it did wrong."
@@ -267,7 +268,6 @@ def come_and_go():
     while time.monotonic() < end:
         renew_after_fork(Holder())
 
-signal.signal(signal.SIGINT, signal.default_int_handler)
 for _ in range(10):
     try:
         come_and_go()
