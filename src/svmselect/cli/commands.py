@@ -50,8 +50,8 @@ def loo(arguments):
     # 2) results, and the page
     predicted, result = task.left_out(model, data)
     result |= {"scoring": arguments.scoring, "score": score}
-    trained, line, remarks = _trained(task, model, data)
-    result |= trained
+    training, shared, line, remarks = _trained(task, model, data)
+    result |= training | shared
     for path in arguments.report:
         sections = page.sections(task, predicted, "leave-one-out", model, data)
         page.write_page(path, arguments, heading, [line, *remarks], result, data.doubts, sections)
@@ -122,7 +122,8 @@ def train(arguments):
     else:
         save_model(data.pipeline(model), arguments.save)
     # 3) results
-    result, line, remarks = _trained(task, model, data)
+    training, shared, line, remarks = _trained(task, model, data)
+    result = training | shared
     result |= {"threshold": model.threshold_} if threshold else {}
     result |= {"calibration": arguments.calibration, "intervals": arguments.intervals}
     result |= {"model": arguments.save, "seconds": seconds}
@@ -156,11 +157,10 @@ def select(arguments):
     models = models.iloc[np.argsort(search.cv_results_["rank_test_score"], kind="stable")]
     # 3) the chosen model, sentences on the choice, and the error of the selection as a whole
     model, least, number = search.best_estimator_, text(chosen[key]), counted(len(models), "model", "models")
-    trained, line, constant = _trained(task, model, data)
+    training, result, line, constant = _trained(task, model, data)
     by = f"consistency, {measure}" if key == "loo_rejection_rate" else measure
     sentence = f"{CHOSEN[arguments.rule]} of {number} by {by}, {least}: {line.partition(': ')[2]}"
     remarks = [*_remarks(task, arguments, search, chosen, measure), *ends]
-    result = trained
     if outer is not None:
         result |= _outer(arguments, task, data, search.scoring_, scored, outer)
     elif key != "loo_rejection_rate" and len(models) > 1:
@@ -174,7 +174,9 @@ def select(arguments):
         remarks.append(f"saved: {arguments.save}")
     for path in arguments.report:
         words = heading, [sentence, *remarks], measure
-        _report(path, arguments, task, data, search, models, {measure: chosen[key]} | result, words)
+        _report(
+            path, arguments, task, data, search, models, {measure: chosen[key]} | result | training, words
+        )
     result["seconds"] = search.search_time_
     facts |= _described(model, data)[0] | {"by": arguments.by, "rule": arguments.rule, "measure": measure}
     facts |= {"folds": arguments.folds, "seed": 0} if arguments.by == "cv" else {}
@@ -216,15 +218,18 @@ def _fit(model, data):
 
 
 def _trained(task, model, data):
-    """Return results of a trained model, a line on it, and remarks."""
+    """Return results on the training rows, others of the model, a line on it, and remarks.
+
+    The former are known to the tolerance of the fit.
+    """
     predicted = model.decision_function(data.X) if task.name == "one-class" else model.predict(data.X)
-    result = task.results("training", predicted, data.y) | task.baseline(data.y)
-    result["support_vectors"], remarks = model.support_.size, []
+    training = task.results("training", predicted, data.y) | {"support_vectors": model.support_.size}
+    result, remarks = task.baseline(data.y), []
     if task.name == "classification":
         label = name_of(predicted.tolist()[0]) if (predicted == predicted[0]).all() else None
         remarks = [] if label is None else [f"the model is constant: it gives every row the class {label}"]
         result["constant"] = label
-    return result, _described(model, data)[1], remarks
+    return training, result, _described(model, data)[1], remarks
 
 
 def _described(model, data):
